@@ -1,0 +1,1 @@
+"""When nights happen."""

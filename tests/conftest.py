@@ -1,0 +1,25 @@
+"""Shared pieces of the tests: where the recorded numbers are read from, and Hypothesis' settings."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("steady", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("steady")
+
+GOLDEN = Path(os.environ.get("GOLDEN_DIR") or Path(__file__).parent / "golden")
+
+
+@pytest.fixture(scope="session")
+def golden() -> Callable[[str], Any]:
+    """Read the recorded numbers of one file, from `GOLDEN_DIR` when it is set."""
+
+    def read(name: str) -> Any:
+        return json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
+
+    return read
