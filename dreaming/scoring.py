@@ -151,8 +151,8 @@ def confidence(evidence: Evidence, tag_count: int) -> float:
 
 def themes(tags_of_entries: Iterable[Sequence[str]], *, min_strength: float, limit: int) -> tuple[Theme, ...]:
     """Return the strong tags, strongest first; a tag in 37.5 % of the entries is strong at 0.75."""
-    entries = [frozenset(tags) for tags in tags_of_entries]
-    counts = Counter(tag for tags in entries for tag in tags if tag not in NOT_THEMES)
+    entries = list(tags_of_entries)
+    counts = Counter(tag for tags in entries for tag in tags if tag and tag.lower() not in NOT_THEMES)
     found = (
         Theme(tag=tag, count=count, strength=min(1.0, 2 * count / max(1, len(entries))))
         for tag, count in counts.items()
