@@ -1,0 +1,45 @@
+# Two commands for newcomers: `make night` shows three weeks of nights, `make test` passes the tests.
+# Needs Python 3.11 or newer, make, and network to PyPI for the first run.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: night test lint types docs docs-check wheel-check bench clean
+
+night: $(READY)
+	$(BIN)/dream demo --fresh demo
+
+test: $(READY)
+	$(BIN)/python -m pytest -n auto
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/mypy
+
+docs: $(READY)
+	$(BIN)/cog -r README.md docs/*.md
+
+docs-check: $(READY)
+	$(BIN)/cog --check --diff README.md docs/*.md
+
+wheel-check: $(READY)
+	BIN="$(CURDIR)/$(BIN)" sh tests/wheel_check.sh
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks
+
+$(READY): pyproject.toml uv.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed; name one with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check 'uv>=0.9'
+	@UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv sync --locked --inexact --quiet
+	@touch $(READY)
+
+clean:
+	rm -rf $(VENV) demo dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,71 @@
+"""The command line: a night without a subcommand, everything else one module a noun, loaded when it is called."""
+
+from importlib import import_module
+from typing import Any
+
+import click
+
+from dreaming.cli.common import Common, common_options, json_option, told_apart
+
+COMMANDS = {
+    "init": "Set up a workspace: config.toml and the diary folder.",
+    "search": "Search the memory; every hit is a vote.",
+    "get": "Read lines of a diary; a vote for what stands there.",
+    "status": "Show the last night, the store and the head-room of MEMORY.md.",
+    "explain": "Say why a fragment was promoted or not, gate by gate.",
+    "demo": "Play three invented weeks into a folder and show what is kept.",
+}
+"""Name and short help; kept here so that `dream --help` imports no command."""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return the names in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import the module of a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        return getattr(import_module(f"dreaming.cli.{cmd_name}"), cmd_name)  # type: ignore[no-any-return]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the table of commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command and turn what went wrong into a sentence and an exit code."""
+        with told_apart():
+            return super().invoke(ctx)
+
+
+@click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@common_options
+@click.option(
+    "--phase",
+    "phases",
+    multiple=True,
+    type=click.Choice(["light", "rem", "deep"]),
+    help="Run only this phase; may be given several times.",
+)
+@click.option("--dry-run", is_flag=True, help="Show what the night would do and write; change nothing.")
+@json_option
+@click.version_option(package_name="nightly-dreaming", message="%(version)s")
+@click.pass_context
+def dream(ctx: click.Context, common: Common, phases: tuple[str, ...], *, dry_run: bool, as_json: bool) -> None:
+    """Turn the diaries of an agent into durable memory.
+
+    Without a command, run the night of today's date: light, REM and deep sleep over the workspace. Running it again
+    continues the same night; unchanged, it changes nothing.
+    """
+    ctx.obj = common
+    if ctx.invoked_subcommand is not None:
+        if phases or dry_run:
+            raise click.UsageError("--phase and --dry-run belong to the night; run dream without a command")
+        return
+    from dreaming.cli.night import night
+
+    night(common, phases, dry_run=dry_run, as_json=as_json)

@@ -1,0 +1,140 @@
+"""What all commands share: their common options, exit codes, and how they print."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from dreaming.home import Home
+
+REFUSED = 1
+CONFIG = 2
+HELD = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Common:
+    """The options every command takes; `now` is naive when the user named no offset."""
+
+    workspace: Path | None
+    config: Path | None
+    now: datetime | None
+
+    def open(self, *, dry: bool = False) -> "AbstractContextManager[Home]":
+        """Open the workspace for a block."""
+        from dreaming.home import opened
+
+        return opened(self.workspace, config=self.config, environ=os.environ, dry=dry)
+
+    def moment(self, home: "Home") -> datetime:
+        """Return the time to decide by: `--now` in the workspace's zone, else the clock; whole seconds, UTC."""
+        if self.now is None:
+            return datetime.now(UTC).replace(microsecond=0)
+        local = self.now if self.now.tzinfo else self.now.replace(tzinfo=home.zone)
+        return local.astimezone(UTC).replace(microsecond=0)
+
+
+class Moment(click.ParamType):
+    """A date and time in ISO 8601."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        """Parse the text or refuse it with an example."""
+        try:
+            return datetime.fromisoformat(value)
+        except (TypeError, ValueError):
+            self.fail(f"{value!r} is no time; write it like 2026-06-18T03:00 or 2026-06-18T03:00+02:00", param, ctx)
+
+
+OPTIONS = (
+    click.option(
+        "--workspace",
+        "-w",
+        type=click.Path(path_type=Path, file_okay=False),
+        help="The folder with the diaries; default: the configured one, else the current folder.",
+    ),
+    click.option(
+        "--config",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="A config.toml instead of the workspace's own.",
+    ),
+    click.option(
+        "--now", type=Moment(), help="The time to decide by, for example 2026-06-18T03:00; default: the clock."
+    ),
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON; docs/json.md describes it.")
+
+
+def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the common options and hand them to the command as `common`, those before a subcommand included."""
+
+    @wraps(command)
+    def with_common(
+        *args: Any, workspace: Path | None, config: Path | None, now: datetime | None, **kwargs: Any
+    ) -> Any:
+        outer = click.get_current_context().obj
+        given = outer if isinstance(outer, Common) else Common(workspace=None, config=None, now=None)
+        common = Common(workspace=workspace or given.workspace, config=config or given.config, now=now or given.now)
+        return command(*args, common=common, **kwargs)
+
+    for option in reversed(OPTIONS):
+        with_common = option(with_common)
+    return with_common
+
+
+def print_json(value: object) -> None:
+    """Print one JSON document, text in any script as it is."""
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def complain(problems: "tuple[str, ...]") -> None:
+    """Say on the error stream what was left out; the rest went on."""
+    for problem in problems:
+        click.echo(f"dream: {problem}", err=True)
+
+
+@contextmanager
+def told_apart() -> Iterator[None]:
+    """Turn what went wrong into one sentence and the exit code of SPEC 14; a bug still shows as one."""
+    try:
+        yield
+    except (click.ClickException, click.exceptions.Exit, click.Abort):
+        raise
+    except Exception as error:
+        code = _exit_code(error)
+        if code is None:
+            raise
+        click.echo(f"dream: {error}", err=True)
+        sys.exit(code)
+
+
+def _exit_code(error: Exception) -> int | None:
+    from dreaming.config import ConfigError
+    from dreaming.demo import NotEmptyError
+    from dreaming.home import NoWorkspaceError
+    from dreaming.reading import NoSuchLinesError, UnknownSourceError
+    from memory.store import BrokenStoreError, NewerStoreError
+    from workspace.errors import HeldError, WorkspaceError
+
+    codes: tuple[tuple[type[Exception], int], ...] = (
+        (ConfigError, CONFIG),
+        (NoWorkspaceError, CONFIG),
+        (HeldError, HELD),
+        (WorkspaceError, REFUSED),
+        (NewerStoreError, REFUSED),
+        (BrokenStoreError, REFUSED),
+        (UnknownSourceError, REFUSED),
+        (NoSuchLinesError, REFUSED),
+        (NotEmptyError, REFUSED),
+    )
+    return next((code for kind, code in codes if isinstance(error, kind)), None)

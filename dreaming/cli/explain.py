@@ -1,0 +1,100 @@
+"""`dream explain`: components, boost, score, and every gate with what is missing."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+import click
+
+from dreaming.cli.common import REFUSED, Common, common_options, complain, json_option, print_json
+from dreaming.explain import examined, nearest
+from dreaming.gates import verdict
+from dreaming.observe import observe
+from dreaming.phases.deep import Examined
+
+BAR = 20
+
+
+@click.command()
+@common_options
+@json_option
+@click.option("--all", "every", is_flag=True, help="Explain every fragment, not only the nearest candidates.")
+@click.argument("what", required=False, metavar="[ID | TEXT]")
+def explain(common: Common, what: str | None, *, every: bool, as_json: bool) -> None:
+    """Explain one fragment by its ID or a piece of its TEXT; without either, the candidates nearest to promotion."""
+    with common.open() as home:
+        now = common.moment(home)
+        complain(tuple(map(str, observe(home, now=now).problems)))
+        if every:
+            found = examined(home, home.store.every(), now=now)
+        else:
+            found = examined(home, home.store.containing(what), now=now) if what else nearest(home, now=now)
+    if as_json:
+        print_json({"candidates": [as_document(one) for one in found]})
+    else:
+        click.echo("\n\n".join("\n".join(lines(one)) for one in found) or nothing(what))
+    if what and not found:
+        raise click.exceptions.Exit(REFUSED)
+
+
+def nothing(what: str | None) -> str:
+    """Return what to say when there is nothing to explain."""
+    if what:
+        return f"No fragment contains “{what}”; try fewer words, or dream explain --all"
+    return "Nobody has searched for anything yet; search with: dream search QUESTION"
+
+
+def lines(one: Examined) -> Iterator[str]:
+    """Return the explanation of one fragment for people, within 80 columns but for the text itself."""
+    candidate, exam = one.candidate, one.exam
+    place = candidate.place
+    yield candidate.fragment.text
+    yield f"  {candidate.id}  {place.place if place else 'source gone'}  verdict: {verdict(one.gates)}"
+    evidence = candidate.evidence
+    yield (
+        f"  recalls {evidence.recalls}, sightings {evidence.sightings}, grounded {evidence.grounded}, "
+        f"different questions {evidence.unique_queries}, days {len(evidence.days)}"
+    )
+    for name, value in asdict(exam.score.components).items():
+        yield f"  {name:<14} {value:.2f}  {'█' * round(value * BAR)}"
+    yield f"  boost {exam.score.boost:.3f}, score {exam.score.total:.3f} of {exam.thresholds.min_score:.2f}"
+    for gate in one.gates:
+        mark = "ok " if gate.passed else "NO "
+        yield f"  {mark} {gate.name:<15} {gate.missing or f'{gate.value} (needs {gate.threshold})'}"
+
+
+def as_document(one: Examined) -> dict[str, object]:
+    """Return the explanation as the JSON says it."""
+    candidate, exam = one.candidate, one.exam
+    place, evidence = candidate.place, candidate.evidence
+    return {
+        "id": candidate.id,
+        "text": candidate.fragment.text,
+        "path": place.path if place else None,
+        "start_line": place.start_line if place else None,
+        "end_line": place.end_line if place else None,
+        "score": exam.score.total,
+        "boost": exam.score.boost,
+        "components": asdict(exam.score.components),
+        "evidence": {
+            "recalls": evidence.recalls,
+            "sightings": evidence.sightings,
+            "grounded": evidence.grounded,
+            "unique_queries": evidence.unique_queries,
+            "days": len(evidence.days),
+            "total_score": evidence.total_score,
+            "last_at": evidence.last_at.isoformat() if evidence.last_at else None,
+        },
+        "phases": {"light": candidate.history.light_hits, "rem": candidate.history.rem_hits},
+        "sightings": [sighting.place for sighting in candidate.sightings],
+        "gates": [
+            {
+                "name": gate.name,
+                "passed": gate.passed,
+                "value": gate.value,
+                "threshold": gate.threshold,
+                "missing": gate.missing,
+            }
+            for gate in one.gates
+        ],
+        "verdict": verdict(one.gates),
+    }

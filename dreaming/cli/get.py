@@ -1,0 +1,29 @@
+"""`dream get`: the lines of a diary."""
+
+from dataclasses import asdict
+
+import click
+
+from dreaming.cli.common import Common, common_options, complain, json_option, print_json
+
+
+@click.command()
+@common_options
+@json_option
+@click.argument("place")
+def get(common: Common, place: str, *, as_json: bool) -> None:
+    """Read PLACE: `memory/2026-06-15.md:5-8`, a whole diary, or the id of a fragment.
+
+    A read of few lines counts as a recall of what stands on them; of a whole long file it does not.
+    """
+    from dreaming.reading import get as read_at
+
+    with common.open() as home:
+        read = read_at(home, place, now=common.moment(home))
+    complain(read.problems)
+    if as_json:
+        document = asdict(read)
+        document.pop("problems")
+        print_json(document)
+        return
+    click.echo(read.text)

@@ -1,0 +1,70 @@
+"""`dream`: run tonight's night, or some of its phases."""
+
+import sys
+from collections.abc import Iterator, Mapping
+
+import click
+
+from dreaming.cli.common import REFUSED, Common, complain, print_json
+from dreaming.night import NightReport, PhaseReport, enabled, run_night
+from memory.model import Phase
+from workspace.files import DryFiles
+
+WORDS = {
+    Phase.LIGHT: "staged {staged} of {examined} alive, {fresh} of them new",
+    Phase.REM: "considered {considered}, themes {themes}, candidate truths {truths}",
+    Phase.DEEP: "ranked {ranked}, promoted {promoted}, refused {refused}",
+}
+
+
+def night(common: Common, phases: tuple[str, ...], *, dry_run: bool, as_json: bool) -> None:
+    """Run the night and print one line a phase."""
+    with common.open(dry=dry_run) as home:
+        chosen = tuple(Phase(name) for name in phases) or enabled(home)
+        report = run_night(home, phases=chosen, now=common.moment(home))
+        diffs = home.files.diffs() if isinstance(home.files, DryFiles) else ()
+    if as_json:
+        print_json(as_document(report) | ({"dry_run": True, "diffs": list(diffs)} if dry_run else {}))
+    else:
+        for line in (*lines(report), *dry_lines(diffs, dry_run=dry_run)):
+            click.echo(line)
+    complain(report.problems)
+    if report.failed:
+        sys.exit(REFUSED)
+
+
+def lines(report: NightReport) -> Iterator[str]:
+    """Return the report for people: the night, a line a phase, a line a promotion."""
+    yield f"Night of {report.night.isoformat()}"
+    for one in report.phases:
+        yield phase_line(one, report.refused)
+    for promotion in report.promoted:
+        yield f"  + {promotion.text} (score {promotion.score:.2f}, {promotion.path}:{promotion.start_line})"
+
+
+def phase_line(one: PhaseReport, refused: Mapping[str, int]) -> str:
+    """Return one line about a phase."""
+    said = WORDS[one.phase].format(**one.counts)
+    gates = ", ".join(f"{gate} {count}" for gate, count in refused.items() if gate != "recalled")
+    because = f" ({gates})" if one.phase is Phase.DEEP and gates else ""
+    return f"{one.phase:<5}  {said}{because}{'; told' if one.told else ''}"
+
+
+def dry_lines(diffs: tuple[str, ...], *, dry_run: bool) -> Iterator[str]:
+    """Return what a dry run would have written."""
+    if dry_run:
+        yield "Dry run: nothing was changed."
+        yield from diffs
+
+
+def as_document(report: NightReport) -> dict[str, object]:
+    """Return the report as the JSON says it."""
+    return {
+        "night": report.night.isoformat(),
+        "phases": [{"name": one.phase.value, **one.counts, "told": one.told} for one in report.phases],
+        "promoted": [{"id": p.fragment, "text": p.text, "score": p.score} for p in report.promoted],
+        "refused": dict(report.refused),
+        "read": report.observed.read,
+        "gone": report.observed.gone,
+        "problems": list(report.problems),
+    }

@@ -1,0 +1,100 @@
+"""`dream status`: the last night, the store, the head-room, the nearest candidates."""
+
+from collections.abc import Iterator
+
+import click
+
+from dreaming.cli.common import Common, common_options, complain, json_option, print_json
+from dreaming.home import Home
+from dreaming.observe import observe
+from dreaming.overview import Overview, overview
+from memory.journal import NightRecord
+
+
+@click.command()
+@common_options
+@json_option
+def status(common: Common, *, as_json: bool) -> None:
+    """Show how the workspace stands: what the last night did, and what stands in the way of promotion."""
+    with common.open() as home:
+        now = common.moment(home)
+        complain(tuple(map(str, observe(home, now=now).problems)))
+        found = overview(home, now=now)
+        if as_json:
+            print_json(as_document(home, found))
+        else:
+            for line in lines(home, found):
+                click.echo(line)
+
+
+def lines(home: Home, found: Overview) -> Iterator[str]:
+    """Return the status for people, within 80 columns but for paths and texts."""
+    on = home.config.dreaming.enabled
+    yield f"Workspace   {home.root}"
+    yield f"Schedule    {'on' if on else 'off'} ({home.config.dreaming.time}, {home.zone}); a night by hand: dream"
+    yield f"Last night  {_night(found.last_night)}"
+    yield "Store       {standing} live fragments of {sources} diaries, {recalls} searches and reads".format(
+        **found.counts
+    )
+    share = f"{found.memory_chars:,} of {found.budget_chars:,} characters"
+    yield f"MEMORY.md   {share}, {found.in_force} promotions in force, {found.dropped} in the archive"
+    if found.nearly_full:
+        yield "            nearly full: the next promotions move the oldest ones to the archive"
+    if found.streak > 1:
+        yield f"Streak      {found.streak} nights without a promotion{_because(found)}"
+    for one in found.nearest:
+        yield f"Nearest     {one.exam.draft.text}"
+        yield f"            {', '.join(gate.missing for gate in one.failed) or 'passes every gate tonight'}"
+
+
+def _night(record: NightRecord | None) -> str:
+    if record is None:
+        return "never run"
+    phases = ", ".join(f"{phase} {_counts(counts)}" for phase, counts in record.reports.items())
+    return f"{record.date.isoformat()}{'' if record.finished_at else ' (did not finish)'}: {phases or 'no phase'}"
+
+
+def _counts(counts: object) -> str:
+    return " ".join(f"{name} {count}" for name, count in counts.items()) if isinstance(counts, dict) else ""
+
+
+def _because(found: Overview) -> str:
+    return f"; the gate that blocks most is {found.blocking}" if found.blocking else ""
+
+
+def as_document(home: Home, found: Overview) -> dict[str, object]:
+    """Return the status as the JSON says it."""
+    last = found.last_night
+    return {
+        "workspace": str(home.root),
+        "enabled": home.config.dreaming.enabled,
+        "time": home.config.dreaming.time,
+        "timezone": str(home.zone),
+        "last_night": None
+        if last is None
+        else {
+            "night": last.date.isoformat(),
+            "started_at": last.started_at.isoformat(),
+            "finished_at": last.finished_at.isoformat() if last.finished_at else None,
+            "phases": [{"name": phase.value, **counts} for phase, counts in last.reports.items()],
+        },
+        "store": dict(found.counts),
+        "memory": {
+            "chars": found.memory_chars,
+            "budget_chars": found.budget_chars,
+            "nearly_full": found.nearly_full,
+            "in_force": found.in_force,
+            "archived": found.dropped,
+        },
+        "nights_without_promotion": found.streak,
+        "blocking_gate": found.blocking,
+        "nearest": [
+            {
+                "id": one.candidate.id,
+                "text": one.exam.draft.text,
+                "score": one.exam.score.total,
+                "missing": [gate.missing for gate in one.failed],
+            }
+            for one in found.nearest
+        ],
+    }

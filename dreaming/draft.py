@@ -1,0 +1,124 @@
+"""What a candidate would write to `MEMORY.md`: the statements that were voted for, as one line that reads alone."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from memory.concepts import words
+from memory.markdown import joined
+from memory.model import Candidate, Statement, Style
+
+CHARACTERS_PER_TOKEN = 3.2
+TOKENS_PER_CJK_CHARACTER = 0.75
+TOKENS_PER_THAI_CHARACTER = 0.42
+"""Measured against a real vocabulary; four characters a token is 66 % off for Chinese."""
+ALONE_CHARACTERS_CJK = 6
+ALONE_WORDS = 4
+"""A shorter line needs its heading to mean something."""
+SHARED_WORDS = 2
+"""A neighbouring sentence that shares this many words with a statement is about the same thing."""
+_CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]")
+_THAI = re.compile(r"[\u0e00-\u0e7f]")
+_SENTENCE_END = re.compile(r"(?<=[。！？；!?])|(?<=[.;])(?=\s)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """The positions (0-based) of the statements to write, and the text without its reasons and cut."""
+
+    positions: tuple[int, ...]
+    text: str
+
+
+def draft(candidate: Candidate) -> Draft:
+    """Return what the votes chose of a candidate, leaving out what was promoted before."""
+    fragment = candidate.fragment
+    chosen = voted(candidate.votes, candidate.promoted)
+    body = composed([fragment.statements[n] for n in chosen], fragment.style)
+    return Draft(positions=chosen, text=headed(fragment.heading, body))
+
+
+def composed(statements: Sequence[str], style: Style) -> str:
+    """Return statements as one text, the way a chunk of that style joins its lines."""
+    return joined(statements) if style is Style.PARAGRAPH else "; ".join(statements)
+
+
+def headed(heading: str, body: str) -> str:
+    """Return the body, with its heading in front when it does not read alone."""
+    return f"{heading}: {body}" if heading and not reads_alone(body) else body
+
+
+def voted(votes: Sequence[int], promoted: Sequence[object | None]) -> tuple[int, ...]:
+    """Return the statements that gathered most of the votes, of those not promoted; all when none stands out.
+
+    When all were promoted the same is asked of all, so that what was written can be shown again.
+    """
+    free = [n for n, night in enumerate(promoted) if night is None] or list(range(len(votes)))
+    best = max((votes[n] for n in free), default=0)
+    return tuple(n for n in free if votes[n] * 2 > best or best == 0)
+
+
+def with_reasons(body: str, before: Sequence[Statement], after: Sequence[Statement], *, max_tokens: int) -> str:
+    """Return the text with the neighbouring sentences of its paragraph that give the reason, while they fit."""
+    text = body
+    for neighbour in after:
+        longer = joined([text, neighbour.text])
+        if not _explains(neighbour.text, body) or tokens(longer) > max_tokens:
+            break
+        text = longer
+    for neighbour in reversed(before):
+        longer = joined([neighbour.text, text])
+        if not _explains(neighbour.text, body) or tokens(longer) > max_tokens:
+            break
+        text = longer
+    return text
+
+
+def cut(text: str, *, max_tokens: int) -> str:
+    """Return the text, cut at a sentence end of any script when it is longer than the limit, marked by an ellipsis."""
+    if tokens(text) <= max_tokens:
+        return text
+    kept = ""
+    for sentence in _SENTENCE_END.split(text):
+        if tokens(kept + sentence + " …") > max_tokens:
+            break
+        kept += sentence
+    return (kept.rstrip() or _cut_hard(text, max_tokens)) + " …"
+
+
+def _cut_hard(text: str, max_tokens: int) -> str:
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if tokens(text[:middle] + " …") <= max_tokens else (low, middle - 1)
+    space = text.rfind(" ", low // 2, low)
+    return text[: space if space > 0 else low].rstrip()
+
+
+def tokens(text: str) -> float:
+    """Return an estimate of how many tokens a model reads in the text, in any script."""
+    cjk, thai = len(_CJK.findall(text)), len(_THAI.findall(text))
+    other = len(text) - cjk - thai
+    return cjk * TOKENS_PER_CJK_CHARACTER + thai * TOKENS_PER_THAI_CHARACTER + other / CHARACTERS_PER_TOKEN
+
+
+def reads_alone(text: str) -> bool:
+    """Tell whether a line means something without its heading: long enough, and not beginning with "it" or "this"."""
+    cjk, latin = len(_CJK.findall(text)), len(re.findall(r"[^\W\d_]{2,}", _CJK.sub(" ", text)))
+    long_enough = cjk + 2 * latin >= ALONE_CHARACTERS_CJK if cjk else latin >= ALONE_WORDS
+    first = next(iter(words(text)), "")
+    return long_enough and first not in _word_list("dangling") and not text.rstrip().endswith((":", "："))
+
+
+def _explains(sentence: str, body: str) -> bool:
+    found = words(sentence)
+    shared = {word for word in found if len(word) > 1} & set(words(body))
+    return bool(_word_list("reasons") & set(found)) or len(shared) >= SHARED_WORDS
+
+
+@cache
+def _word_list(name: str) -> frozenset[str]:
+    text = (files("dreaming") / "words" / f"{name}.txt").read_text(encoding="utf-8")
+    return frozenset(line.strip() for line in text.splitlines() if line.strip() and not line.startswith("#"))

@@ -1,0 +1,198 @@
+"""The ordered table of gates; ranking, explain and apply all ask this one table (SPEC 8)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from dreaming.draft import Draft
+from dreaming.scoring import Score, age_days
+from memory.model import Candidate, Kind
+
+OWN_ORIGINS = frozenset(Kind)
+"""Text of people and their agents; this program's own output never becomes a fragment of another kind."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thresholds:
+    """What the user demands of a candidate; `max_age_days` None means any age."""
+
+    min_recall_count: int
+    min_unique_queries: int
+    max_age_days: float | None
+    min_score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exam:
+    """A candidate before the gates: its score, what it would write, and the line of `MEMORY.md` it repeats."""
+
+    candidate: Candidate
+    score: Score
+    draft: Draft
+    repeats: str | None
+    promoted_on: date | None
+    now: datetime
+    thresholds: Thresholds
+
+    @property
+    def recalls(self) -> int:
+        """Recalls and grounded signals: both are somebody's word that the fragment matters."""
+        return self.candidate.evidence.recalls + self.candidate.evidence.grounded
+
+    @property
+    def contexts(self) -> int:
+        """Different questions or different days, whichever is more."""
+        return max(self.candidate.evidence.unique_queries, len(self.candidate.evidence.days))
+
+
+Value = str | int | float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """A condition: what is measured, what is demanded, and in plain words what is missing."""
+
+    name: str
+    value: Callable[[Exam], Value]
+    threshold: Callable[[Exam], Value]
+    passes: Callable[[Exam], bool]
+    missing: Callable[[Exam], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateResult:
+    """How one candidate fared at one gate; `missing` is empty when it passed."""
+
+    name: str
+    passed: bool
+    value: Value
+    threshold: Value
+    missing: str
+
+
+def results(exam: Exam) -> tuple[GateResult, ...]:
+    """Return how the candidate fares at every gate, in order, not only at the first it fails."""
+    return tuple(_result(gate, exam) for gate in GATES)
+
+
+def refusals(exam: Exam) -> tuple[GateResult, ...]:
+    """Return every gate the candidate fails, cheapest first; empty means it may be promoted."""
+    return tuple(result for result in results(exam) if not result.passed)
+
+
+def verdict(found: Sequence[GateResult]) -> str:
+    """Return the verdict as the JSON says it: `promoted`, `eligible` or `refused`."""
+    failed = [result for result in found if not result.passed]
+    if any(result.name == "not_promoted" and str(result.value).startswith("promoted") for result in failed):
+        return "promoted"
+    return "refused" if failed else "eligible"
+
+
+def _result(gate: Gate, exam: Exam) -> GateResult:
+    passed = gate.passes(exam)
+    return GateResult(
+        name=gate.name,
+        passed=passed,
+        value=gate.value(exam),
+        threshold=gate.threshold(exam),
+        missing="" if passed else gate.missing(exam),
+    )
+
+
+def _age(exam: Exam) -> float | None:
+    last = exam.candidate.evidence.last_at
+    return None if last is None else round(age_days(last, now=exam.now), 3)
+
+
+def _young_enough(exam: Exam) -> bool:
+    limit, age = exam.thresholds.max_age_days, _age(exam)
+    return limit is None or (age is not None and age <= limit)
+
+
+def _novelty(exam: Exam) -> str:
+    if exam.promoted_on is not None:
+        return f"promoted {exam.promoted_on.isoformat()}"
+    return "new" if exam.repeats is None else "in MEMORY.md"
+
+
+def _known(exam: Exam) -> str:
+    if exam.promoted_on is not None:
+        return f"promoted already on {exam.promoted_on.isoformat()}"
+    return f"MEMORY.md says it already: “{exam.repeats}”"
+
+
+def _more_recalls(exam: Exam) -> str:
+    need = exam.thresholds.min_recall_count
+    return f"recalls {exam.recalls} of {need}"
+
+
+def _more_contexts(exam: Exam) -> str:
+    need = exam.thresholds.min_unique_queries
+    return f"asked for in {exam.contexts} of {need} different ways (questions or days)"
+
+
+GATES = (
+    Gate(
+        name="origin",
+        value=lambda e: e.candidate.fragment.origin.value,
+        threshold=lambda _: "diary, session or memory",
+        passes=lambda e: e.candidate.fragment.origin in OWN_ORIGINS,
+        missing=lambda e: f"comes from {e.candidate.fragment.origin.value}, which is nobody's own words",
+    ),
+    Gate(
+        name="clean",
+        value=lambda e: ", ".join(e.candidate.fragment.flaws) or "clean",
+        threshold=lambda _: "clean",
+        passes=lambda e: not e.candidate.fragment.flaws,
+        missing=lambda e: f"not fit to be remembered: {', '.join(e.candidate.fragment.flaws)}",
+    ),
+    Gate(
+        name="not_promoted",
+        value=_novelty,
+        threshold=lambda _: "new",
+        passes=lambda e: e.promoted_on is None and e.repeats is None,
+        missing=_known,
+    ),
+    Gate(
+        name="recalled",
+        value=lambda e: e.recalls,
+        threshold=lambda _: 1,
+        passes=lambda e: e.recalls >= 1,
+        missing=lambda _: "nobody has searched for it yet",
+    ),
+    Gate(
+        name="recalls",
+        value=lambda e: e.recalls,
+        threshold=lambda e: e.thresholds.min_recall_count,
+        passes=lambda e: e.recalls >= e.thresholds.min_recall_count,
+        missing=_more_recalls,
+    ),
+    Gate(
+        name="unique_queries",
+        value=lambda e: e.contexts,
+        threshold=lambda e: e.thresholds.min_unique_queries,
+        passes=lambda e: e.contexts >= e.thresholds.min_unique_queries,
+        missing=_more_contexts,
+    ),
+    Gate(
+        name="age",
+        value=_age,
+        threshold=lambda e: e.thresholds.max_age_days,
+        passes=_young_enough,
+        missing=lambda e: f"last used {_age(e)} days ago, limit {e.thresholds.max_age_days}",
+    ),
+    Gate(
+        name="score",
+        value=lambda e: round(e.score.total, 6),
+        threshold=lambda e: e.thresholds.min_score,
+        passes=lambda e: e.score.total >= e.thresholds.min_score,
+        missing=lambda e: f"score {e.score.total:.2f} of {e.thresholds.min_score:.2f}",
+    ),
+    Gate(
+        name="source",
+        value=lambda e: len(e.candidate.sightings),
+        threshold=lambda _: 1,
+        passes=lambda e: bool(e.candidate.sightings),
+        missing=lambda _: "source gone: the statement stands in no diary any more",
+    ),
+)

@@ -1,0 +1,146 @@
+"""An opened workspace: its folder, configuration, recall store and files."""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from dreaming.config import Config, default_user_config, load, zone
+from memory.concepts import Lexicon, lexicon
+from memory.journal import Journal
+from memory.store import Store
+from workspace.errors import ExternallyChangedError, NotWritableError
+from workspace.files import DryFiles, Files
+
+STATE = Path("memory/.dreams")
+"""Where the machine's own files live; they are kept out of version control and out of the diaries."""
+STORE = STATE / "recall.db"
+ATTEMPTS = 3
+"""How often a change is worked out again when somebody saves the file under the program's hands."""
+
+
+class NoWorkspaceError(Exception):
+    """The folder that should be the workspace is not there."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        super().__init__(
+            f"{path} is no folder; name the workspace with --workspace, or make one with: dream init {path}"
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Home:
+    """A workspace with everything a command needs; `dry` means nothing of it reaches the disk."""
+
+    root: Path
+    config: Config
+    zone: ZoneInfo
+    lexicon: Lexicon
+    store: Store
+    files: Files
+    dry: bool = False
+
+    @property
+    def journal(self) -> Journal:
+        """The record of the nights in this home's store."""
+        return Journal(self.store)
+
+    def local_date(self, moment: datetime) -> date:
+        """Return the local date of a moment: the name of the night, the day of a vote."""
+        return moment.astimezone(self.zone).date()
+
+    def end_of_day(self, day: date) -> datetime:
+        """Return the last second of a local day, in UTC."""
+        try:
+            return datetime.combine(day, time(23, 59, 59), self.zone).astimezone(UTC)
+        except OverflowError:  # a diary of the year 1 or 9999
+            return datetime.combine(day, time(23, 59, 59), UTC)
+
+    def rewrite(self, name: str, change: Callable[[str], str]) -> bool:
+        """Change one of the user's files by a function of its text; again when somebody saved it meanwhile."""
+        for _ in range(ATTEMPTS - 1):
+            document = self.files.read(name)
+            try:
+                return self.files.write(document, change(document.text))
+            except ExternallyChangedError:
+                continue
+        document = self.files.read(name)
+        return self.files.write(document, change(document.text))
+
+    def window(self, now: datetime, *, days: int) -> tuple[datetime, datetime]:
+        """Return the time a phase looks at: from so many days ago to the end of the local day."""
+        return now - timedelta(days=days), self.end_of_day(self.local_date(now))
+
+
+@contextmanager
+def opened(
+    workspace: Path | None,
+    *,
+    config: Path | None = None,
+    environ: Mapping[str, str],
+    overrides: Mapping[str, object] | None = None,
+    dry: bool = False,
+) -> Iterator[Home]:
+    """Open a workspace for the block; a dry home works on a copy of the store and only shows what it would write.
+
+    Raise ConfigError, NoWorkspaceError, NotWritableError, NewerStoreError or BrokenStoreError.
+    """
+    root, settings = located(workspace, config=config, environ=environ, overrides=overrides or {})
+    with ExitStack() as stack:
+        store = stack.enter_context(_copied(root) if dry else _stored(root))
+        yield Home(
+            root=root,
+            config=settings,
+            zone=zone(settings),
+            lexicon=lexicon(glossary=settings.concepts.glossary, stop_words=settings.concepts.stop_words),
+            store=store,
+            files=DryFiles(root) if dry else Files(root),
+            dry=dry,
+        )
+
+
+def located(
+    workspace: Path | None, *, config: Path | None, environ: Mapping[str, str], overrides: Mapping[str, object]
+) -> tuple[Path, Config]:
+    """Return the folder and the configuration; the flag names the folder, else the configuration, else here."""
+    settings = load(
+        workspace=workspace, config=config, environ=environ, user_config=default_user_config(), overrides=overrides
+    )
+    folder = Path(settings.workspace.path)
+    if not folder.is_dir():
+        raise NoWorkspaceError(folder)
+    return folder.resolve(), settings
+
+
+@contextmanager
+def _stored(root: Path) -> Iterator[Store]:
+    try:
+        (root / STATE).mkdir(parents=True, exist_ok=True)
+        _keep_private(root / STATE)
+    except OSError as error:
+        raise NotWritableError(root / STATE, error.strerror or str(error)) from error
+    with Store.open(root / STORE) as store:
+        yield store
+
+
+def _keep_private(state: Path) -> None:
+    ignore, store = state / ".gitignore", state / STORE.name
+    if not ignore.exists():
+        ignore.write_text("*\n", encoding="utf-8")
+    store.touch(mode=0o600, exist_ok=True)
+
+
+@contextmanager
+def _copied(root: Path) -> Iterator[Store]:
+    with tempfile.TemporaryDirectory(prefix="dream-") as folder:
+        for suffix in ("", "-wal"):
+            source = root / f"{STORE}{suffix}"
+            if source.is_file():
+                shutil.copyfile(source, Path(folder) / f"{STORE.name}{suffix}")
+        with Store.open(Path(folder) / STORE.name) as store:
+            yield store

@@ -1,0 +1,91 @@
+"""One night of one workspace: lock, recover, observe, run the phases, write, tell, report."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from dreaming import pages, promote
+from dreaming.home import Home
+from dreaming.observe import Observation, observe
+from dreaming.run import RUNS, Run
+from dreaming.tell import tell
+from memory.journal import Promotion
+from memory.model import Phase
+from workspace.lock import lock
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhaseReport:
+    """What a phase did, in counts; `told` says whether it has an entry in the dream diary."""
+
+    phase: Phase
+    counts: Mapping[str, int]
+    told: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NightReport:
+    """One run of a night; `refused` counts each refused fragment once, at the first gate it fails."""
+
+    night: date
+    observed: Observation
+    phases: tuple[PhaseReport, ...]
+    promoted: tuple[Promotion, ...]
+    refused: Mapping[str, int]
+    problems: tuple[str, ...]
+    failed: bool
+
+
+def run_night(home: Home, *, phases: Sequence[Phase], now: datetime) -> NightReport:
+    """Run phases of the local date's night; running it again continues it and, unchanged, changes nothing.
+
+    Raise HeldError when another process runs a night here.
+    """
+    with nullcontext() if home.dry else lock(home.root, now=now):
+        promote.recover(home, now=now)
+        observed = observe(home, now=now)
+        run = _begun(home, now=now)
+        for phase in Phase:
+            if phase in phases:
+                RUNS[phase](run)
+        run.problems += pages.write(home, run.date, run.sections)
+        run.problems += tell(home, run.stories, night=run.date, now=now)
+        _finish(run)
+        return _report(run, observed)
+
+
+def enabled(home: Home) -> tuple[Phase, ...]:
+    """Return the phases the configuration lets run in a whole night."""
+    config = home.config
+    switches = {Phase.LIGHT: config.light.enabled, Phase.REM: config.rem.enabled, Phase.DEEP: config.deep.enabled}
+    return tuple(phase for phase in Phase if switches[phase])
+
+
+def _begun(home: Home, *, now: datetime) -> Run:
+    night = home.local_date(now)
+    with home.store.writing():
+        began = home.journal.begin(night, now=now)
+    return Run(home=home, date=night, now=now, began=began)
+
+
+def _finish(run: Run) -> None:
+    store, journal = run.home.store, run.home.journal
+    with store.writing():
+        store.prune(before=run.began - timedelta(days=run.home.config.memory.retention_days))
+        for phase, counts in run.counts.items():
+            journal.record_run(run.date, phase, counts, now=run.now)
+        journal.finish(run.date, now=run.now)
+
+
+def _report(run: Run, observed: Observation) -> NightReport:
+    told = {entry.phase for entry in run.home.journal.narratives(night=run.date)}
+    return NightReport(
+        night=run.date,
+        observed=observed,
+        phases=tuple(PhaseReport(phase=p, counts=counts, told=p in told) for p, counts in run.counts.items()),
+        promoted=run.home.journal.promotions(night=run.date),
+        refused=run.refused,
+        problems=(*map(str, observed.problems), *run.problems),
+        failed=run.failed,
+    )

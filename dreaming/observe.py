@@ -1,0 +1,123 @@
+"""Reading the diaries into the store: only what changed, each file on its own."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from dreaming.draft import composed
+from dreaming.home import Home
+from memory.chunking import chunks, overlong_lines
+from memory.concepts import Lexicon, fingerprint, tags
+from memory.language import language
+from memory.model import ORIGIN_SCORES, Chunk, Fragment, Kind, Sighting
+from memory.store import SourceFile
+from memory.trust import flaws, redacted
+from workspace import diary
+from workspace.errors import Problem, UnreadableError
+
+BATCH = 64
+"""Files read in one transaction: searches get their turn in between, a kill loses little."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """What was read: files anew, files gone since, and what could not be read."""
+
+    read: int
+    gone: int
+    problems: tuple[Problem, ...]
+
+
+def observe(home: Home, *, now: datetime) -> Observation:
+    """Bring the store up to date with the diaries; unchanged ones cost a look at their stamp."""
+    listing = diary.diaries(home.root, folder=home.config.workspace.diaries, pattern=home.config.workspace.pattern)
+    known = home.store.sources(Kind.DIARY)
+    changed = [found for found in listing.diaries if found.path not in known or _moved(found, known[found.path])]
+    gone = sorted(known.keys() - {found.path for found in listing.diaries})
+    problems = list(listing.problems)
+    for start in range(0, len(changed), BATCH):
+        with home.store.writing():
+            for found in changed[start : start + BATCH]:
+                problems += _read(home, found, known.get(found.path), now=now)
+    _settle(home, gone, now=now)
+    return Observation(read=len(changed), gone=len(gone), problems=tuple(problems))
+
+
+def _moved(found: diary.Diary, known: SourceFile) -> bool:
+    return found.stamp != known.stamp or found.day != known.day
+
+
+def _read(home: Home, found: diary.Diary, known: SourceFile | None, *, now: datetime) -> Iterable[Problem]:
+    try:
+        text = diary.read(home.root, found.path)
+    except UnreadableError as error:
+        return (error.problem,)
+    source = SourceFile(path=found.path, kind=Kind.DIARY, day=found.day, stamp=found.stamp, digest=text.digest)
+    if known is not None and known.digest == source.digest and known.day == source.day:
+        home.store.touch(source)
+        return ()
+    home.store.replace_source(source, list(seen(home, source, text.text)), now=now)
+    return (*text.problems, *(_left_out(found.path, line) for line in overlong_lines(text.text)))
+
+
+def _left_out(path: str, line: int) -> Problem:
+    return Problem(path=path, line=line, reason="a line of over 4,000 characters was left out")
+
+
+def seen(home: Home, source: SourceFile, text: str) -> Iterable[tuple[Fragment, Sighting]]:
+    """Return every fragment of a file's text and where it stands."""
+    at = home.end_of_day(source.day)
+    for chunk in chunks(text):
+        yield (
+            fragment(chunk, source.kind, home.lexicon),
+            Sighting(
+                path=source.path,
+                start_line=chunk.start_line,
+                end_line=chunk.end_line,
+                day=source.day,
+                kind=source.kind,
+                score=ORIGIN_SCORES[source.kind],
+                at=at,
+            ),
+        )
+
+
+def fragment(chunk: Chunk, origin: Kind, lexicon: Lexicon) -> Fragment:
+    """Return what is remembered of a chunk: its text without secrets, its tags, language and flaws."""
+    heading, statements = chunk.heading, tuple(statement.text for statement in chunk.statements)
+    text, secrets = redacted(chunk.text)
+    if secrets:
+        heading, statements = redacted(heading)[0], tuple(redacted(statement)[0] for statement in statements)
+        text = _composed(heading, statements, chunk)
+    return Fragment(
+        heading=heading,
+        text=text,
+        statements=statements,
+        style=chunk.style,
+        origin=origin,
+        language=language(text),
+        tags=tags(text, lexicon),
+        flaws=tuple(sorted({*flaws(chunk.text), *(f"secret:{kind}" for kind in secrets)})),
+    )
+
+
+def _composed(heading: str, statements: tuple[str, ...], chunk: Chunk) -> str:
+    body = composed(statements, chunk.style)
+    return f"{heading}: {body}" if heading else body
+
+
+def _settle(home: Home, gone: Iterable[str], *, now: datetime) -> None:
+    """Do what does not depend on one file: what is gone, and what was derived under other rules."""
+    tagging, zone = fingerprint(home.lexicon), str(home.zone)
+    stale_tags, stale_zone = home.store.setting("tagging") != tagging, home.store.setting("zone") != zone
+    if not (gone or stale_tags or stale_zone):
+        return
+    with home.store.writing():
+        for path in gone:
+            home.store.forget_source(path, now=now)
+        if stale_tags:
+            home.store.retag((key, tags(text, home.lexicon)) for key, text in home.store.texts())
+            home.store.set_setting("tagging", tagging)
+        if stale_zone:
+            home.store.redate(home.end_of_day)
+            home.store.set_setting("zone", zone)

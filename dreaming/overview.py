@@ -1,0 +1,65 @@
+"""How a workspace stands: the last night, the store, the head-room of `MEMORY.md`, and what blocks promotion."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from dreaming.explain import nearest
+from dreaming.home import Home
+from dreaming.phases.deep import Examined
+from dreaming.promote import MEMORY
+from memory.journal import NightRecord, State
+from memory.model import Phase
+
+WARN_FROM = 0.9
+"""From this share of the budget on, people want to know before something moves to the archive."""
+NIGHTS_LOOKED_BACK = 400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overview:
+    """What `dream status` says; `streak` counts the latest nights of deep without a promotion."""
+
+    counts: Mapping[str, int]
+    last_night: NightRecord | None
+    memory_chars: int
+    budget_chars: int
+    in_force: int
+    dropped: int
+    streak: int
+    blocking: str | None
+    nearest: tuple[Examined, ...]
+
+    @property
+    def nearly_full(self) -> bool:
+        """Whether `MEMORY.md` has reached nine tenths of its budget."""
+        return self.memory_chars >= WARN_FROM * self.budget_chars
+
+
+def overview(home: Home, *, now: datetime) -> Overview:
+    """Return how the workspace stands, from the same records the nights write."""
+    nights = home.journal.nights(limit=NIGHTS_LOOKED_BACK)
+    waiting = nearest(home, now=now)
+    blocked = Counter(one.failed[0].name for one in waiting if one.failed)
+    return Overview(
+        counts=home.store.counts(),
+        last_night=nights[0] if nights else None,
+        memory_chars=len(home.files.read(MEMORY).text),
+        budget_chars=home.config.memory.budget_chars,
+        in_force=len(home.journal.promotions(state=State.IN_FORCE)),
+        dropped=len(home.journal.promotions(state=State.DROPPED)),
+        streak=_streak(nights),
+        blocking=min(blocked, key=lambda gate: (-blocked[gate], gate)) if blocked else None,
+        nearest=waiting[:3],
+    )
+
+
+def _streak(nights: tuple[NightRecord, ...]) -> int:
+    streak = 0
+    for night in nights:
+        deep = night.reports.get(Phase.DEEP)
+        if deep is not None and deep["promoted"]:
+            break
+        streak += deep is not None
+    return streak

@@ -1,0 +1,90 @@
+"""The sections of `DREAMS.md`, rendered from what a night decided."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import cache, partial
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from dreaming.home import Home
+from dreaming.phases.rem import Truth
+from dreaming.scoring import Theme
+from memory.journal import Promotion
+from memory.model import Candidate, FragmentId, Phase
+from workspace.dreams import harmless, with_section
+from workspace.errors import WorkspaceError
+
+DREAMS = "DREAMS.md"
+PLACES = 3
+"""Places named as evidence of one candidate; the store has them all."""
+WAITING = 10
+"""Refused candidates named in the deep section; `dream explain` has them all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """A candidate that was refused, and why in plain words."""
+
+    fragment: FragmentId
+    text: str
+    reasons: tuple[str, ...]
+
+
+def light_section(candidates: Sequence[Candidate], *, show: int) -> str:
+    """Return the body of `## Light Sleep`."""
+    return _rendered("light", candidates=candidates[:show], more=max(0, len(candidates) - show))
+
+
+def rem_section(themes: Sequence[Theme], truths: Sequence[Truth]) -> str:
+    """Return the body of `## REM Sleep`."""
+    return _rendered("rem", themes=themes, truths=truths)
+
+
+def deep_section(ranked: int, promoted: Sequence[Promotion], waiting: Sequence[Waiting]) -> str:
+    """Return the body of `## Deep Sleep`."""
+    more = max(0, len(waiting) - WAITING)
+    return _rendered("deep", ranked=ranked, promoted=promoted, waiting=waiting[:WAITING], more=more)
+
+
+def write(home: Home, night: date, sections: Mapping[Phase, str]) -> tuple[str, ...]:
+    """Put the sections of the phases that ran into `DREAMS.md`; return what went wrong."""
+    problems = []
+    for phase, body in sections.items():
+        try:
+            home.rewrite(DREAMS, partial(with_section, name=phase.value, body=body))
+            if home.config.dreaming.reports:
+                home.rewrite(f"memory/dreaming/{phase}/{night.isoformat()}.md", lambda _, body=body: f"{body}\n")
+        except WorkspaceError as error:
+            problems.append(str(error))
+    return tuple(problems)
+
+
+def places(candidate: Candidate) -> str:
+    """Return where a candidate stands, newest first, as users read it."""
+    newest = sorted(candidate.sightings, key=lambda s: (-s.day.toordinal(), s.path, s.start_line))
+    more = len(newest) - PLACES
+    named = ", ".join(sighting.place for sighting in newest[:PLACES])
+    return f"{named} and {more} more" if more > 0 else named
+
+
+def two(number: float) -> str:
+    """Return a number with two decimals."""
+    return f"{number:.2f}"
+
+
+def _rendered(name: str, **values: Any) -> str:
+    return _environment().get_template(f"{name}.md.j2").render(**values)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("dreaming", "templates/sections"),
+        undefined=StrictUndefined,
+        autoescape=False,
+        keep_trailing_newline=False,
+    )
+    environment.filters |= {"harmless": harmless, "places": places, "two": two}
+    return environment

@@ -1,0 +1,25 @@
+"""What a phase is given: one night of one workspace, as frozen values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from dreaming.config import Config
+from memory.model import Candidate, FragmentId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Night:
+    """One night as a phase sees it; `now` is when the night first began, for every run of it.
+
+    `told` holds what the last diary entries were woven from; `staged_before` what the last earlier night staged and
+    the signal count each had; `claims` are the lines of `MEMORY.md`.
+    """
+
+    date: date
+    now: datetime
+    config: Config
+    candidates: tuple[Candidate, ...]
+    told: frozenset[FragmentId] = frozenset()
+    staged_before: Mapping[FragmentId, int] = {}
+    claims: tuple[str, ...] = ()

@@ -1,0 +1,278 @@
+"""Untrusted diary text as it may be quoted in prose: one inert line, shortened where it stays readable.
+
+Whatever a diary says is data here. It ends up between quotation marks, without anything Markdown, HTML, a template or
+a terminal would act on, and short enough for the sentence around it.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+
+from icu4py.breakers import CharacterBreaker, WordBreaker
+
+from memory.markdown import CJK
+from memory.sentences import sentence_ends
+
+MIN_CLAIM_COLUMNS = 10
+"""A claim or a reason narrower than this says nothing without its other half."""
+MAX_HEADING_COLUMNS = 30
+"""A longer text before a colon is a sentence, not a heading."""
+MAX_MARKS = 4
+"""Combining marks in a row; no script needs more, and a pile of them runs over the neighbouring lines."""
+SHORTEST_CUT = 0.45
+"""A clause end before this share of the room gives away too much of the text; then words are cut instead."""
+
+_LINK = re.compile(r"!?\[([^\]\[]*)\]\([^()\s]*(?:\s[^()]*)?\)")
+_URL = re.compile(rf"\b[A-Za-z][A-Za-z0-9+.-]*://(?:[^\s/@]*@)?([^\s/{CJK}，。；：）]+)[^\s{CJK}，。；：）]*")
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_LEAD = re.compile(r"^(?:[-+•·–—→›∗\s]+|\[[ xX]\]\s)+")
+_CLAUSE_END = re.compile(
+    r"[,;:](?=\s)|\s[–—-]\s|[—，、；：]"  # what follows may turn the meaning round, and then it is no place to stop
+    r"(?!\s*(?:except|unless|but|only|if|not|nor|除非|除了|但|不过|否则|只|如果|而不))",
+    re.IGNORECASE,
+)
+_EDGES = " \t,.;:!。，、；：！·-–—→…“”‘’「」『』\"'"
+_DANGLING = re.compile(
+    r"(?:\s+(?:a|an|the|of|to|for|and|or|with|in|on|at|by|from|as|is|are|was|were|be|that|which|not|no|und|der|die|das|et|de|la|le))+$",
+    re.IGNORECASE,
+)
+_REPLACEMENTS = (
+    (re.compile(r"<!--"), " "),
+    (re.compile(r"<?--+>|[-=]>"), "→"),
+    (re.compile(r"<--+|<[-=](?=\s)"), "←"),
+    (re.compile(r"-{3,}"), "—"),
+    (re.compile(r"\{+[%#]?-?\s*"), "("),
+    (re.compile(r"\s*-?[%#]?\}+"), ")"),
+    (re.compile(r"#+(?=\w)|(?<!\w)#+"), ""),
+    (re.compile(r"#"), "♯"),
+    (re.compile(r"`|~{2,}|_{3,}|\*{2,}"), ""),
+    (re.compile(r"\*"), "∗"),
+    (re.compile(r"<"), "‹"),
+    (re.compile(r">"), "›"),
+    (re.compile(r"\|"), "/"),
+    (re.compile(r"\](?=[(\[])"), "] "),
+)
+_FULL_WIDTH = str.maketrans(",;:?!", "，；：？！")
+_QUOTE_PAIRS = ("“”", "„“", "«»", "‹›", "「」", "『』")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """How much of a text may be quoted: terminal columns (a Han character takes two) and words."""
+
+    columns: int
+    words: int
+
+
+HEADING_ROOM = Room(columns=MAX_HEADING_COLUMNS, words=5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manner:
+    """How a language quotes: its marks for a quotation inside a quotation, and whether punctuation is full-width."""
+
+    inner_marks: tuple[str, str]
+    full_width: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quotation:
+    """What can be quoted of one text; `reason` may be empty, `backstory` says that the claim itself tells why."""
+
+    heading: str
+    claim: str
+    reason: str
+    source: str
+    backstory: bool
+    elided: bool
+
+
+def quotation(text: str, room: Room, manner: Manner) -> Quotation | None:
+    """Return what can be quoted of a text; None when nothing sayable is in it."""
+    line = inert(text)
+    heading, body = split_heading(line)
+    claim, reason = split_reason(body)
+    spoken = _spoken(claim, room, manner)
+    if not spoken:
+        return None
+    return Quotation(
+        heading=term(heading, HEADING_ROOM, manner),
+        claim=spoken,
+        reason=_spoken(reason, room, manner),
+        source=line.casefold(),
+        backstory=bool(not reason and (_matches("why-events", claim) or _matches("why-openers", claim[:8]))),
+        elided=bool(_pattern("unspoken").search(claim)),
+    )
+
+
+def term(text: str, room: Room, manner: Manner) -> str:
+    """Return a tag as it may be quoted; empty when nothing sayable is left or it must not be said."""
+    line = inert(text)
+    return "" if _pattern("unspoken").search(line) else _spoken(line, room, manner)
+
+
+def inert(text: str) -> str:
+    """Return the text as one line that no Markdown, HTML, template or terminal acts on."""
+    line = "".join(_printable(unicodedata.normalize("NFC", _COMMENT.sub(" ", text))))
+    line = _URL.sub(r"\1", _LINK.sub(r"\1", line))
+    for pattern, replacement in _REPLACEMENTS:
+        line = pattern.sub(replacement, line)
+    return _LEAD.sub("", " ".join(line.split()))
+
+
+def _printable(text: str) -> Iterator[str]:
+    """Whitespace becomes a space; controls, bidi marks, joiners, surrogates and piled-up marks are gone."""
+    marks = 0
+    for character in text:
+        category = unicodedata.category(character)
+        marks = marks + 1 if category.startswith("M") else 0
+        if character.isspace():
+            yield " "
+        elif not category.startswith("C") and marks <= MAX_MARKS:
+            yield character
+
+
+def split_heading(line: str) -> tuple[str, str]:
+    """Split `Heading: statement`; a label that only names the kind of note (`Rule:`) is dropped."""
+    heading, body = "", line
+    while match := re.match(r"([^:：。.!?！？,，;；]{1,40})(?::\s|：\s*)(?=.)", body):
+        label = match[1].strip()
+        rest = body[match.end() :]
+        if columns(label) > MAX_HEADING_COLUMNS or columns(rest) < 4:
+            break
+        if label.casefold() not in _labels():
+            if heading:
+                break
+            heading = label
+        body = rest
+    return heading, body
+
+
+def split_reason(body: str) -> tuple[str, str]:
+    """Return the claim of a text and the clause or sentence that says why, when there is one."""
+    sentences = _sentences(body)
+    claim = next((s for s in sentences if columns(s) >= MIN_CLAIM_COLUMNS), max(sentences, key=columns, default=""))
+    for split in (_opening_reason, _inner_reason):
+        if halves := split(claim):
+            return halves
+    after = sentences[sentences.index(claim) + 1 :] if claim else []
+    reason = next((s for s in after if _matches("why-clauses", s) or _matches("why-events", s)), "")
+    return claim, reason if columns(reason) >= MIN_CLAIM_COLUMNS else ""
+
+
+def _sentences(body: str) -> list[str]:
+    ends = sorted({0, *sentence_ends(body), *(match.end() for match in re.finditer("; ", body)), len(body)})
+    return [sentence for start, end in pairwise(ends) if (sentence := body[start:end].strip(" ;；"))]
+
+
+def _opening_reason(claim: str) -> tuple[str, str] | None:
+    """`Because the disk was full, backups moved`: the reason comes first."""
+    comma = re.search(r", |，", claim)
+    if comma is None or not _pattern("why-openers").match(claim):
+        return None
+    rest = re.sub(r"^(?:所以|因此|于是|so )\s*", "", claim[comma.end() :])
+    return _halves(rest, claim[: comma.start()])
+
+
+def _inner_reason(claim: str) -> tuple[str, str] | None:
+    """`Backups moved because the disk was full`: the reason follows."""
+    matches = (_halves(claim[: m.start()], claim[m.start() :]) for m in _pattern("why-clauses").finditer(claim))
+    return next((halves for halves in matches if halves), None)
+
+
+def _halves(claim: str, reason: str) -> tuple[str, str] | None:
+    claim, reason = claim.strip(_EDGES + "(（"), reason.strip(_EDGES + ")）")
+    return (claim, reason) if min(columns(claim), columns(reason)) >= MIN_CLAIM_COLUMNS else None
+
+
+def _spoken(text: str, room: Room, manner: Manner) -> str:
+    """Leave out what must not be said, shorten, and punctuate as the language around the quotation does."""
+    line = re.sub(r"…(?:\s*…)+", "…", _pattern("unspoken").sub("…", text)).strip(_EDGES)
+    if not any(character.isalnum() or unicodedata.category(character) == "So" for character in line):
+        return ""
+    if line != text.strip(_EDGES) and columns(line) < MIN_CLAIM_COLUMNS:
+        return ""
+    short = _balanced(shorten(line, room), manner.inner_marks)
+    return _wide(short) if manner.full_width else short
+
+
+def shorten(text: str, room: Room) -> str:
+    """Return the text, or its beginning up to the last clause end or word that has room, then `…`."""
+    if fits(text, room):
+        return text
+    head = _longest(text, Room(columns=room.columns - 2, words=room.words), WordBreaker)
+    ends = [m.start() for m in _CLAUSE_END.finditer(text) if m.start() <= len(head)]
+    if ends and columns(text[: ends[-1]]) >= SHORTEST_CUT * room.columns:
+        return text[: ends[-1]]
+    if columns(head) < SHORTEST_CUT * room.columns and len(head.split()) < room.words:
+        head = _longest(text, Room(columns=room.columns - 2, words=room.words), CharacterBreaker)
+    return _closed(_DANGLING.sub("", head.rstrip(_EDGES)).rstrip(_EDGES)) + "…"
+
+
+def _longest(text: str, room: Room, breaker: Callable[[str, str], Iterable[str]]) -> str:
+    head = ""
+    for piece in breaker(text, "und"):
+        if not fits(head + piece, room):
+            break
+        head += piece
+    return head or text[: room.columns // 2]
+
+
+def _closed(head: str) -> str:
+    """Drop a parenthesis that the cut left open, when enough stands before it."""
+    start = max(head.rfind("("), head.rfind("（"))
+    is_open = start > len(head) // 2 and not re.search(r"[)）]", head[start:])
+    return head[:start].rstrip(_EDGES) if is_open else head
+
+
+def fits(text: str, room: Room) -> bool:
+    """Tell whether a text may be quoted whole."""
+    return columns(text) <= room.columns and len(text.split()) <= room.words
+
+
+def columns(text: str) -> int:
+    """Return the width in terminal columns, at least one for every character."""
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
+
+
+def _balanced(text: str, inner_marks: tuple[str, str]) -> str:
+    """Turn quotation marks of any language into the inner ones, or drop them all when a partner is missing."""
+    for opening, closing in _QUOTE_PAIRS:
+        if text.count(opening) == text.count(closing):
+            text = text.replace(opening, '"').replace(closing, '"')
+    text = re.sub(r"[“”„«»「」『』]", "", text)
+    if text.count('"') % 2:
+        return text.replace('"', "")
+    opening, closing = inner_marks
+    return re.sub(r'"([^"]*)"', rf"{opening}\1{closing}", text)
+
+
+def _wide(text: str) -> str:
+    """Make punctuation after a Chinese character full-width, and an ellipsis at the end a Chinese one."""
+    wide = re.sub(r"…$", "……", text)
+    wide = re.sub(rf"(?<=[{CJK}])\s*([,;:?!])\s*", lambda match: match[1].translate(_FULL_WIDTH), wide)
+    return re.sub(rf"(?<=[{CJK}])\.(?=[\s{CJK}]|$)\s*", "。", wide)
+
+
+def _matches(name: str, text: str) -> bool:
+    return bool(_pattern(name).search(text))
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    alternatives = "|".join(f"(?:{line})" for line in _list(name))
+    return re.compile(alternatives, re.NOFLAG if name == "unspoken" else re.IGNORECASE)
+
+
+@cache
+def _labels() -> frozenset[str]:
+    return frozenset(_list("labels"))
+
+
+def _list(name: str) -> tuple[str, ...]:
+    text = (files("dreaming") / "words" / f"{name}.txt").read_text(encoding="utf-8")
+    return tuple(line for line in text.splitlines() if line and not line.startswith("#"))

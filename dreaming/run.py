@@ -1,0 +1,212 @@
+"""One run of a night, phase by phase: read what the phase needs, let it decide, record what it decided."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+
+from dreaming import pages, promote
+from dreaming.home import Home
+from dreaming.phases.deep import Examined, deep
+from dreaming.phases.light import LightPlan, light, lively
+from dreaming.phases.night import Night
+from dreaming.phases.rem import RemPlan, Truth, believed, rem
+from dreaming.tell import Story
+from memory.journal import PhaseSignal, Promotion, Refusal
+from memory.model import Candidate, FragmentId, Mark, Phase
+from workspace import durable
+from workspace.errors import WorkspaceError
+
+ENTRIES_REMEMBERED = 4
+"""What the last four entries of the diary told goes behind what they did not (SPEC 6)."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Run:
+    """A run while it goes on; `began` is when the night first did, the clock that all its runs decide by."""
+
+    home: Home
+    date: date
+    now: datetime
+    began: datetime
+    counts: dict[Phase, Mapping[str, int]] = field(default_factory=dict)
+    sections: dict[Phase, str] = field(default_factory=dict)
+    stories: list[Story] = field(default_factory=list)
+    refused: Mapping[str, int] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    failed: bool = False
+
+
+def run_light(run: Run) -> None:
+    """Stage what is alive now."""
+    home, journal = run.home, run.home.journal
+    plan = light(_night(run, _active(run, days=home.config.light.lookback_days)))
+    with home.store.writing():
+        journal.mark(run.date, _signals(plan.staged, Mark.STAGED), at=run.began)
+    staged = _staged(run, plan)
+    run.sections[Phase.LIGHT] = pages.light_section(staged, show=home.config.light.show)
+    run.stories.append(Story(phase=Phase.LIGHT, candidates=plan.fresh, themes=_tags(plan.fresh)))
+    run.counts[Phase.LIGHT] = {
+        "examined": plan.examined,
+        "merged": plan.merged,
+        "staged": len(staged),
+        "fresh": len(plan.fresh),
+    }
+
+
+def _staged(run: Run, plan: LightPlan) -> tuple[Candidate, ...]:
+    """Return what all runs of the night staged, what this one did first."""
+    known = {candidate.id for candidate in plan.staged}
+    rest = [one for one in run.home.journal.marked(run.date, Mark.STAGED) if one not in known]
+    return (*plan.staged, *sorted(run.home.store.candidates(rest, before=run.date), key=lively))
+
+
+def run_rem(run: Run) -> None:
+    """Look for what keeps coming back in what light staged, or in the last week when nothing was."""
+    home, journal = run.home, run.home.journal
+    staged = tuple(c for c in _candidates(run, journal.unconsidered(run.date)) if c.sightings)
+    plan = rem(_night(run, staged or _active(run, days=home.config.rem.lookback_days)))
+    with home.store.writing():
+        journal.mark(run.date, _signals(plan.considered, Mark.CONSIDERED), at=run.began)
+        journal.mark(run.date, _signals([t.candidate for t in plan.truths], Mark.CHOSEN), at=run.began)
+    truths = _truths(run, plan)
+    run.sections[Phase.REM] = pages.rem_section(plan.themes, truths)
+    # Without anything newly staged the same week would be told again every night.
+    told = _of_rem(plan) if staged else ()
+    run.stories.append(Story(phase=Phase.REM, candidates=told, themes=tuple(theme.tag for theme in plan.themes)))
+    run.counts[Phase.REM] = {
+        "considered": len(journal.marked(run.date, Mark.CONSIDERED)),
+        "themes": len(plan.themes),
+        "truths": len(truths),
+    }
+
+
+def _of_rem(plan: RemPlan) -> tuple[Candidate, ...]:
+    return tuple(truth.candidate for truth in plan.truths) or plan.distinct
+
+
+def _truths(run: Run, plan: RemPlan) -> tuple[Truth, ...]:
+    known = {truth.candidate.id for truth in plan.truths}
+    rest = [one for one in run.home.journal.marked(run.date, Mark.CHOSEN) if one not in known]
+    both = (*plan.truths, *(believed(candidate) for candidate in _candidates(run, rest)))
+    return tuple(sorted(both, key=lambda truth: (-truth.confidence, truth.candidate.fragment.text)))
+
+
+def run_deep(run: Run) -> None:
+    """Promote what passes every gate; what was promoted earlier this night keeps its place."""
+    home = run.home
+    tomorrow = run.date + timedelta(days=1)
+    recalled = home.store.candidates(home.store.recalled(), before=tomorrow)
+    plan = deep(_night(run, recalled, claims=_claims(run)))
+    ranked = tuple(one for one in plan.examined if one.exam.promoted_on in (None, run.date))
+    refused = tuple(one for one in ranked if one.failed and one.exam.promoted_on is None)
+    late = _promoted(run, plan.eligible)
+    with home.store.writing():
+        home.journal.refuse(run.date, (*promote.refusals_of(refused), *late))
+    _report_deep(run, ranked, refused, late)
+
+
+def _report_deep(run: Run, ranked: Sequence[Examined], refused: Sequence[Examined], late: Sequence[Refusal]) -> None:
+    promoted = run.home.journal.promotions(night=run.date)
+    waiting = _waiting(ranked, refused, late)
+    run.sections[Phase.DEEP] = pages.deep_section(len(ranked), promoted, waiting)
+    run.stories.append(_deep_story(run, ranked, promoted, waiting))
+    first = [one.failed[0].name for one in refused] + [one.gate for one in late]
+    silent = {"recalled": run.home.store.silent_count()}
+    run.refused = {gate: count for gate, count in (Counter(first) + Counter(silent)).items() if count}
+    run.counts[Phase.DEEP] = {
+        "ranked": len(ranked),
+        "promoted": len(promoted),
+        "refused": len(refused) + len(late),
+    }
+
+
+def _promoted(run: Run, eligible: Sequence[Examined]) -> tuple[Refusal, ...]:
+    """Write what may be written; a `MEMORY.md` that cannot be written costs the promotions, not the night."""
+    try:
+        return promote.promote(run.home, eligible, night=run.date, now=run.began)
+    except WorkspaceError as error:
+        run.failed = True
+        run.problems.append(str(error))
+        promote.recover(run.home, now=run.now)
+        return ()
+
+
+def _claims(run: Run) -> tuple[str, ...]:
+    try:
+        return durable.claims(run.home.files.read(promote.MEMORY).text)
+    except WorkspaceError:
+        return ()  # said once, when the promotions are written
+
+
+def _waiting(
+    ranked: Sequence[Examined], refused: Sequence[Examined], late: Sequence[Refusal]
+) -> tuple[pages.Waiting, ...]:
+    reasons: dict[FragmentId, list[str]] = {one.candidate.id: [g.missing for g in one.failed] for one in refused}
+    for refusal in late:
+        reasons.setdefault(refusal.fragment, []).append(refusal.reason)
+    return tuple(
+        pages.Waiting(fragment=one.candidate.id, text=one.exam.draft.text, reasons=tuple(reasons[one.candidate.id]))
+        for one in ranked
+        if one.candidate.id in reasons
+    )
+
+
+def _deep_story(
+    run: Run, ranked: Sequence[Examined], promoted: Sequence[Promotion], waiting: Sequence[pages.Waiting]
+) -> Story:
+    """Return what deep has to tell; the same candidates waiting for the same reasons are no news."""
+    since = run.home.journal.began_before(run.date)
+    news = promoted or any(_later(one.candidate, since) for one in ranked)
+    return Story(
+        phase=Phase.DEEP,
+        candidates=tuple(one.candidate for one in ranked) if news else (),
+        themes=_tags([one.candidate for one in ranked]),
+        promoted=tuple(promoted),
+        waiting=tuple(one.text for one in waiting),
+    )
+
+
+def _later(candidate: Candidate, since: datetime | None) -> bool:
+    last = candidate.evidence.last_at
+    return since is None or (last is not None and last > since)
+
+
+def _night(run: Run, candidates: Sequence[Candidate], claims: tuple[str, ...] = ()) -> Night:
+    journal = run.home.journal
+    told = {one for entry in journal.narratives(before=run.date, limit=ENTRIES_REMEMBERED) for one in entry.fragments}
+    return Night(
+        date=run.date,
+        now=run.began,
+        config=run.home.config,
+        candidates=tuple(candidates),
+        told=frozenset(told),
+        staged_before=journal.staged_before(run.date),
+        claims=claims,
+    )
+
+
+def _active(run: Run, *, days: int) -> tuple[Candidate, ...]:
+    since, until = run.home.window(run.began, days=days)
+    return _candidates(run, run.home.store.active(since=since, until=until, before=run.date))
+
+
+def _candidates(run: Run, ids: Sequence[FragmentId]) -> tuple[Candidate, ...]:
+    return run.home.store.candidates(ids, before=run.date)
+
+
+def _signals(candidates: Iterable[Candidate], mark: Mark) -> tuple[PhaseSignal, ...]:
+    return tuple(PhaseSignal(fragment=c.id, mark=mark, signals=c.evidence.signal_count) for c in candidates)
+
+
+def _tags(candidates: Iterable[Candidate]) -> tuple[str, ...]:
+    """Return the tags most of the candidates share, most shared first."""
+    counts = Counter(tag for candidate in candidates for tag in candidate.fragment.tags)
+    return tuple(sorted(counts, key=lambda tag: (-counts[tag], tag))[:6])
+
+
+RUNS: Mapping[Phase, Callable[[Run], None]] = {
+    Phase.LIGHT: run_light,
+    Phase.REM: run_rem,
+    Phase.DEEP: run_deep,
+}

@@ -1,0 +1,130 @@
+"""Telling a night: from what the phases decided to entries of the dream diary, at most one per phase."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from dreaming.home import Home
+from dreaming.narrative import Graduate, Material, plain
+from dreaming.pages import DREAMS
+from memory.journal import Narrative, Promotion
+from memory.language import main_language
+from memory.model import Candidate, Phase
+from workspace import dreams
+from workspace.errors import WorkspaceError
+
+TEXTS = {Phase.LIGHT: 12, Phase.REM: 8, Phase.DEEP: 12}
+GRADUATES = 5
+REMEMBERED = 30
+"""Entries the narrator looks back on, so as not to repeat itself."""
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+"""Not from strftime, which speaks the machine's language."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Story:
+    """What a phase has to tell: nothing when there are no candidates."""
+
+    phase: Phase
+    candidates: tuple[Candidate, ...]
+    themes: tuple[str, ...]
+    promoted: tuple[Promotion, ...] = ()
+    waiting: tuple[str, ...] = ()
+
+
+def tell(home: Home, stories: Sequence[Story], *, night: date, now: datetime) -> tuple[str, ...]:
+    """Add tonight's entries to `DREAMS.md`; return what went wrong, which never changes the rest of the night."""
+    told = {entry.phase for entry in home.journal.narratives(night=night)}
+    for story in stories:
+        if story.phase not in told and story.candidates:
+            _tell(home, story, night=night, now=now)
+    try:
+        return _written(home, night=night, now=now)
+    except (WorkspaceError, dreams.DamagedBlockError) as error:
+        return (str(error),)
+
+
+def _tell(home: Home, story: Story, *, night: date, now: datetime) -> None:
+    material = _material(home, story, night)
+    prose = plain(material)
+    if prose is None:
+        return
+    with home.store.writing():
+        home.journal.tell(
+            night,
+            Narrative(
+                phase=story.phase,
+                stamp=stamped(now.astimezone(home.zone)),
+                language=material.language,
+                narrator="plain",
+                prose=prose,
+                fragments=tuple(c.id for c in story.candidates[: TEXTS[story.phase]]),
+            ),
+        )
+
+
+def _material(home: Home, story: Story, night: date) -> Material:
+    texts = tuple(c.fragment.text for c in story.candidates[: TEXTS[story.phase]])
+    return Material(
+        phase=story.phase,
+        night=night,
+        language=_language(home, texts),
+        texts=texts,
+        themes=story.themes,
+        graduates=tuple(_graduate(home, promotion, night) for promotion in story.promoted[:GRADUATES]),
+        waiting=story.waiting[: TEXTS[story.phase]],
+        earlier=tuple(entry.prose for entry in home.journal.narratives(limit=REMEMBERED)),
+    )
+
+
+def _language(home: Home, texts: Sequence[str]) -> str:
+    """Return the language of the entry: the configured one, else that of the material."""
+    wishes = (home.config.narrative.language, home.config.dreaming.language)
+    return next((wish for wish in wishes if wish != "auto"), None) or main_language(texts)
+
+
+def _graduate(home: Home, promotion: Promotion, night: date) -> Graduate:
+    (candidate,) = home.store.candidates([promotion.fragment], before=night)
+    return Graduate(
+        text=promotion.text,
+        recalls=promotion.recalls,
+        days=len(candidate.evidence.days),
+        queries=candidate.evidence.unique_queries,
+        score=promotion.score,
+    )
+
+
+def _written(home: Home, *, night: date, now: datetime) -> tuple[str, ...]:
+    """Bring tonight's entries into the file: those it has not got yet, or all when the user emptied it."""
+    tonight = tuple(reversed(home.journal.narratives(night=night)))
+
+    def with_tonight(text: str) -> str:
+        present = {(entry.stamp, entry.prose) for entry in dreams.entries(text)}
+        for entry in tonight:
+            if (entry.stamp, entry.prose) not in present:
+                text = dreams.with_entry(text, entry.stamp, entry.prose)
+        return text
+
+    if tonight:
+        home.rewrite(DREAMS, with_tonight)
+        _archive(home, now=now)
+    return ()
+
+
+def _archive(home: Home, *, now: datetime) -> None:
+    document = home.files.read(DREAMS)
+    text, removed = dreams.without_oldest(document.text, home.config.narrative.diary_entries)
+    if removed:
+        year = home.local_date(now).year
+        home.rewrite(f"memory/archive/DREAMS-{year}.md", lambda old: dreams.archive(old, year, removed))
+        home.files.write(document, text)
+
+
+def stamped(moment: datetime) -> str:
+    """Return a local moment as an entry carries it: `June 15, 2026, 3:01 AM PDT`."""
+    hour, half = (moment.hour % 12 or 12), ("AM" if moment.hour < 12 else "PM")
+    day = f"{MONTHS[moment.month - 1]} {moment.day}, {moment.year}"
+    return f"{day}, {hour}:{moment.minute:02} {half} {moment.tzname()}"

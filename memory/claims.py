@@ -1,0 +1,162 @@
+"""Reads the statements of a diary, each with its lines, its kind and the heading in force (SPEC 1)."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from unicodedata import category, east_asian_width
+
+from markdown_it.token import Token
+
+from memory.headings import MAX_PREFIX, prefix
+from memory.markdown import Document, first_line, joined
+from memory.model import Style
+from memory.own_blocks import own_lines
+from memory.sentences import ends_sentence
+
+WRAPPED_COLUMNS = 60  # a line at least this wide was broken by the margin, not by its writer
+
+_TASK_BOX = re.compile(r"\[[ xX]\](?:[ \t]+|(?=\n)|$)")
+_LABEL = re.compile(r"\[?\d{1,2}:\d\d|\w{1,20}(?::\s|：)")
+_BULLETS = frozenset("•·・‣▪◦●○–—→－＊*-")
+_HARD_BREAKS = ("  ", "\\")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A statement before its chunk is known: 1-based lines with their visible text; `depth` is that of its block."""
+
+    heading: str
+    style: Style
+    lines: tuple[tuple[int, str], ...]
+    depth: int = 0
+
+    @property
+    def start(self) -> int:
+        """First line."""
+        return self.lines[0][0]
+
+    @property
+    def end(self) -> int:
+        """Last line."""
+        return self.lines[-1][0]
+
+    @property
+    def text(self) -> str:
+        """The lines as running text."""
+        return joined(line for _, line in self.lines)
+
+
+def claims(doc: Document) -> Iterator[Claim]:
+    """Yield what a diary says in its order, without headings, code, comments, rules and this program's own lines."""
+    return _Reading(doc).claims()
+
+
+class _Reading:
+    """One pass over the block tokens; knows the heading in force here and outside the quote or list item."""
+
+    def __init__(self, doc: Document) -> None:
+        self._doc = doc
+        self._own = own_lines(doc.tokens)
+        self._heading = ""
+        self._outer: list[str] = []
+
+    def claims(self) -> Iterator[Claim]:
+        stream, before = iter(self._doc.tokens), ""
+        for token in stream:
+            match token.type:
+                case "blockquote_open" | "list_item_open":
+                    self._outer.append(self._heading)
+                case "blockquote_close" | "list_item_close":
+                    self._heading = self._outer.pop()
+                case "html_block":
+                    yield from self._html(token)
+                case _ if first_line(token) in self._own.blocks:
+                    pass
+                case "heading_open":
+                    yield from self._under_heading(token, next(stream))
+                case "paragraph_open" if before == "list_item_open":
+                    yield from self._item(token, next(stream))
+                case "paragraph_open":
+                    yield from self._paragraph(token, next(stream))
+                case "table_open":
+                    yield from self._rows(stream)
+            before = token.type
+
+    def _under_heading(self, token: Token, inline: Token) -> Iterator[Claim]:
+        """Take the heading, or the text: a rule below a statement makes it a heading to Markdown, not to its writer."""
+        shown = self._doc.visible_lines(inline.content)
+        underlined = token.markup in {"-", "="}
+        if underlined and (len(shown) > 1 or _is_statement(shown[0])):
+            yield from self._paragraph(token, inline)
+        else:
+            self._heading = prefix(" ".join(shown))
+
+    def _item(self, token: Token, inline: Token) -> Iterator[Claim]:
+        if first_line(token) not in self._own.promotions:
+            shown = self._doc.visible_lines(_TASK_BOX.sub("", inline.content, count=1))
+            yield from self._claim(shown, first_line(token), style=Style.LIST, depth=token.level)
+
+    def _paragraph(self, token: Token, inline: Token) -> Iterator[Claim]:
+        shown = self._doc.visible_lines(inline.content)
+        yield from self._prose(inline.content.split("\n"), shown, first_line(token))
+
+    def _html(self, token: Token) -> Iterator[Claim]:
+        raw, line = token.content.rstrip("\n"), first_line(token)
+        shown = enumerate(self._doc.visible_html_lines(raw), line)
+        kept = ["" if number in self._own.blocks else text for number, text in shown]
+        yield from self._prose(raw.split("\n"), kept, line)
+
+    def _prose(self, raw: Sequence[str], shown: Sequence[str], line: int) -> Iterator[Claim]:
+        first = 0
+        for end in range(1, len(shown) + 1):
+            if end < len(shown) and _runs_on(raw[end - 1], shown[end - 1], shown[end]):
+                continue
+            if end - first == 1 and self._doc.is_bold(raw[first]) and not _is_statement(shown[first]):
+                self._heading = prefix(shown[first])
+            else:
+                yield from self._claim(shown[first:end], line + first)
+            first = end
+
+    def _rows(self, stream: Iterator[Token]) -> Iterator[Claim]:
+        line, cells = 0, list[str]()
+        names: list[str] | None = None
+        for token in stream:
+            match token.type:
+                case "tr_open":
+                    line, cells = first_line(token), []
+                case "inline":
+                    cells.append(self._doc.visible(token.content))
+                case "thead_close":
+                    names = [f"{name.rstrip(':：')}: " if name else "" for name in cells]
+                case "tr_close" if names is not None:
+                    row = "; ".join(name + cell for name, cell in zip(names, cells, strict=True) if cell)
+                    yield from self._claim([row], line, style=Style.TABLE)
+                case "table_close":
+                    return
+
+    def _claim(
+        self, shown: Sequence[str], line: int, *, style: Style = Style.PARAGRAPH, depth: int = 0
+    ) -> Iterator[Claim]:
+        lines = tuple((number, text) for number, text in enumerate(shown, line + 1) if text)
+        if lines:
+            yield Claim(heading=self._heading, style=style, lines=lines, depth=depth)
+
+
+def _is_statement(line: str) -> bool:
+    """Whether a line set like a heading would lose something if it were one."""
+    return len(line) > MAX_PREFIX or (ends_sentence(line) and not line.endswith(("?", "？")))
+
+
+def _runs_on(raw: str, line: str, following: str) -> bool:
+    """Whether a line was broken by the margin, so that its statement goes on in the line below."""
+    if not line or not following or raw.endswith(_HARD_BREAKS) or ends_sentence(line):
+        return False
+    if _LABEL.match(following) or following[0] in _BULLETS or category(following[0]) == "So":
+        return False
+    return following[0].islower() or _columns(raw) >= WRAPPED_COLUMNS
+
+
+def _columns(line: str) -> int:
+    if line.isascii() or len(line) >= WRAPPED_COLUMNS:
+        return len(line)
+    return sum(2 if east_asian_width(character) in "WF" else 1 for character in line)

@@ -1,0 +1,306 @@
+"""What the nights did: phases run, fragments staged, statements promoted, narratives told, and why not."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from enum import StrEnum
+from typing import Any
+
+from memory.model import FragmentId, Mark, Phase, StatementId
+from memory.store import Store, sql, stamp
+
+
+class State(StrEnum):
+    """How a promotion stands: planned before the file is written, in force once it is there, then how it ended."""
+
+    PLANNED = "planned"
+    IN_FORCE = "in force"
+    DROPPED = "dropped"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promotion:
+    """Statements of a fragment written to `MEMORY.md`; `positions` are 1-based, all of them when empty."""
+
+    fragment: FragmentId
+    positions: tuple[int, ...]
+    statements: tuple[StatementId, ...]
+    night: date
+    score: float
+    boost: float
+    components: Mapping[str, float]
+    recalls: int
+    text: str
+    path: str
+    start_line: int
+    end_line: int
+    state: State = State.PLANNED
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What the marker in the file carries: fragment and positions."""
+        return (self.fragment, numbered(self.positions))
+
+
+def numbered(positions: Iterable[int]) -> str:
+    """Return positions as markers and rows carry them: `1,3`."""
+    return ",".join(str(position) for position in positions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhaseSignal:
+    """A mark a phase put on a fragment; `signals` is the fragment's signal count at that time."""
+
+    fragment: FragmentId
+    mark: Mark
+    signals: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Why a candidate was not promoted on a night: one failed gate, in words."""
+
+    fragment: FragmentId
+    gate: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narrative:
+    """One told entry of `DREAMS.md`; `stamp` is its date line, `fragments` what it was woven from."""
+
+    phase: Phase
+    stamp: str
+    language: str
+    narrator: str
+    prose: str
+    fragments: tuple[FragmentId, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NightRecord:
+    """One night as it was recorded; `reports` holds each phase's counts."""
+
+    date: date
+    started_at: datetime
+    finished_at: datetime | None
+    reports: Mapping[Phase, Mapping[str, Any]]
+
+
+class Journal:
+    """The rows about nights in a store; every method is one statement or one transaction."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.connection = store.db.conn
+
+    # -- nights -------------------------------------------------------------------------------------------------
+
+    def begin(self, night: date, *, now: datetime) -> datetime:
+        """Record that a night began and return when it first did: the clock all its runs decide by."""
+        self.connection.execute(
+            "INSERT OR IGNORE INTO night (date, started_at) VALUES (?, ?)", (night.isoformat(), stamp(now))
+        )
+        row = self.connection.execute("SELECT started_at FROM night WHERE date = ?", (night.isoformat(),)).fetchone()
+        return datetime.fromisoformat(row[0])
+
+    def finish(self, night: date, *, now: datetime) -> None:
+        """Record that a run of the night reached its end."""
+        self.connection.execute("UPDATE night SET finished_at = ? WHERE date = ?", (stamp(now), night.isoformat()))
+
+    def began_before(self, night: date) -> datetime | None:
+        """Return when the last earlier night began; None on the first."""
+        row = self.connection.execute(
+            "SELECT max(started_at) FROM night WHERE date < ?", (night.isoformat(),)
+        ).fetchone()
+        return None if row[0] is None else datetime.fromisoformat(row[0])
+
+    def nights(self, *, limit: int) -> tuple[NightRecord, ...]:
+        """Return the latest nights, newest first."""
+        rows = self.connection.execute(
+            "SELECT date, started_at, finished_at FROM night ORDER BY date DESC LIMIT ?", (limit,)
+        ).fetchall()
+        return tuple(
+            NightRecord(
+                date=date.fromisoformat(row[0]),
+                started_at=datetime.fromisoformat(row[1]),
+                finished_at=None if row[2] is None else datetime.fromisoformat(row[2]),
+                reports=self._reports(row[0]),
+            )
+            for row in rows
+        )
+
+    def _reports(self, night: str) -> dict[Phase, Mapping[str, Any]]:
+        rows = self.connection.execute("SELECT phase, report FROM phase_run WHERE night = ?", (night,)).fetchall()
+        return {Phase(phase): json.loads(report) for phase, report in rows}
+
+    def record_run(self, night: date, phase: Phase, report: Mapping[str, Any], *, now: datetime) -> None:
+        """Record the counts of a phase; a later run of the night replaces them."""
+        self.connection.execute(
+            "INSERT OR REPLACE INTO phase_run (night, phase, at, report) VALUES (?, ?, ?, ?)",
+            (night.isoformat(), phase, stamp(now), json.dumps(report, ensure_ascii=False, sort_keys=True)),
+        )
+
+    # -- phase signals ------------------------------------------------------------------------------------------
+
+    def mark(self, night: date, signals: Iterable[PhaseSignal], *, at: datetime) -> None:
+        """Record what a phase staged, considered or chose; once per fragment, mark and night."""
+        rows = [(s.fragment, s.mark, night.isoformat(), stamp(at), s.signals) for s in signals]
+        self.connection.executemany(
+            "INSERT OR IGNORE INTO phase_signal (fragment, mark, night, at, signals) VALUES (?, ?, ?, ?, ?)", rows
+        )
+
+    def marked(self, night: date, mark: Mark) -> tuple[FragmentId, ...]:
+        """Return the fragments that carry a mark of the night."""
+        rows = self.connection.execute(
+            "SELECT fragment FROM phase_signal WHERE night = ? AND mark = ? ORDER BY fragment",
+            (night.isoformat(), mark),
+        ).fetchall()
+        return tuple(FragmentId(row[0]) for row in rows)
+
+    def staged_before(self, night: date) -> Mapping[FragmentId, int]:
+        """Return what the last earlier night staged, with the signal count each had then."""
+        rows = self.connection.execute(
+            "SELECT fragment, signals FROM phase_signal WHERE mark = 'staged' AND night ="
+            " (SELECT max(night) FROM phase_signal WHERE mark = 'staged' AND night < ?)",
+            (night.isoformat(),),
+        ).fetchall()
+        return {FragmentId(row[0]): int(row[1]) for row in rows}
+
+    def unconsidered(self, night: date) -> tuple[FragmentId, ...]:
+        """Return what light staged up to this night and REM has not looked at since, on an earlier night."""
+        rows = self.connection.execute(
+            "SELECT fragment FROM phase_signal WHERE night <= ? GROUP BY fragment"
+            " HAVING max(CASE WHEN mark = 'staged' THEN night END)"
+            " > coalesce(max(CASE WHEN mark = 'considered' AND night < ? THEN night END), '')"
+            " ORDER BY fragment",
+            (night.isoformat(), night.isoformat()),
+        ).fetchall()
+        return tuple(FragmentId(row[0]) for row in rows)
+
+    # -- promotions ---------------------------------------------------------------------------------------------
+
+    def plan(self, promotions: Iterable[Promotion]) -> None:
+        """Record promotions that are about to be written to the file."""
+        for promotion in promotions:
+            cursor = self.connection.execute(sql("plan"), _planned(promotion))
+            rows = [(statement, cursor.lastrowid) for statement in promotion.statements]
+            self.connection.executemany(
+                "INSERT OR IGNORE INTO promoted_statement (statement, promotion) VALUES (?, ?)", rows
+            )
+
+    def settle(self, keys: Iterable[tuple[str, str]], state: State, *, now: datetime) -> None:
+        """Record how promotions stand: written to the file, or dropped from it."""
+        ended = None if state is State.IN_FORCE else stamp(now)
+        self.connection.executemany(
+            "UPDATE promotion SET state = ?, ended_at = ? WHERE fragment = ? AND statements = ?",
+            [(state, ended, *key) for key in keys],
+        )
+
+    def withdraw(self, keys: Iterable[tuple[str, str]]) -> None:
+        """Take back promotions that never reached the file; they compete again."""
+        self.connection.executemany("DELETE FROM promotion WHERE fragment = ? AND statements = ?", list(keys))
+
+    def promotions(self, *, state: State | None = None, night: date | None = None) -> tuple[Promotion, ...]:
+        """Return promotions, oldest first, of a state, of a night, or all."""
+        rows = self.connection.execute(
+            "SELECT * FROM promotion WHERE (:state IS NULL OR state = :state) AND (:night IS NULL OR night = :night)"
+            " ORDER BY night, id",
+            {"state": state, "night": None if night is None else night.isoformat()},
+        )
+        names = [column[0] for column in rows.description]
+        return tuple(_promotion(dict(zip(names, row, strict=True)), self._written(row[0])) for row in rows.fetchall())
+
+    def _written(self, promotion: int) -> tuple[StatementId, ...]:
+        rows = self.connection.execute(
+            "SELECT statement FROM promoted_statement WHERE promotion = ? ORDER BY statement", (promotion,)
+        ).fetchall()
+        return tuple(StatementId(row[0]) for row in rows)
+
+    # -- refusals -----------------------------------------------------------------------------------------------
+
+    def refuse(self, night: date, refusals: Iterable[Refusal]) -> None:
+        """Record why the night's candidates were refused, in place of what an earlier run of it said."""
+        self.connection.execute("DELETE FROM refusal WHERE night = ?", (night.isoformat(),))
+        rows = [(night.isoformat(), r.fragment, r.gate, r.reason) for r in refusals]
+        self.connection.executemany(
+            "INSERT OR IGNORE INTO refusal (night, fragment, gate, reason) VALUES (?, ?, ?, ?)", rows
+        )
+
+    # -- narratives ---------------------------------------------------------------------------------------------
+
+    def tell(self, night: date, narrative: Narrative) -> None:
+        """Record an entry of the dream diary and what it was woven from."""
+        key = (night.isoformat(), narrative.phase)
+        self.connection.execute(
+            "INSERT OR REPLACE INTO narrative (night, phase, stamp, language, narrator, prose)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            (*key, narrative.stamp, narrative.language, narrative.narrator, narrative.prose),
+        )
+        self.connection.executemany(
+            "INSERT OR IGNORE INTO told (night, phase, fragment) VALUES (?, ?, ?)",
+            [(*key, fragment) for fragment in narrative.fragments],
+        )
+
+    def narratives(
+        self, *, before: date | None = None, night: date | None = None, limit: int = 30
+    ) -> Sequence[Narrative]:
+        """Return told entries, newest first: of earlier nights, of one night, or the latest."""
+        rows = self.connection.execute(
+            sql("narratives"),
+            {
+                "before": None if before is None else before.isoformat(),
+                "night": None if night is None else night.isoformat(),
+                "limit": limit,
+            },
+        ).fetchall()
+        return tuple(
+            Narrative(
+                phase=Phase(row[1]), stamp=row[2], language=row[3], narrator=row[4], prose=row[5],
+                fragments=self._told(row[0], row[1]),
+            )
+            for row in rows
+        )  # fmt: skip
+
+    def _told(self, night: str, phase: str) -> tuple[FragmentId, ...]:
+        rows = self.connection.execute(
+            "SELECT fragment FROM told WHERE night = ? AND phase = ? ORDER BY fragment", (night, phase)
+        ).fetchall()
+        return tuple(FragmentId(row[0]) for row in rows)
+
+
+def _planned(promotion: Promotion) -> dict[str, object]:
+    return {
+        "fragment": promotion.fragment,
+        "statements": numbered(promotion.positions),
+        "night": promotion.night.isoformat(),
+        "score": promotion.score,
+        "boost": promotion.boost,
+        "components": json.dumps(dict(promotion.components), sort_keys=True),
+        "recalls": promotion.recalls,
+        "text": promotion.text,
+        "path": promotion.path,
+        "start_line": promotion.start_line,
+        "end_line": promotion.end_line,
+        "state": promotion.state,
+    }
+
+
+def _promotion(row: Mapping[str, Any], statements: tuple[StatementId, ...]) -> Promotion:
+    return Promotion(
+        fragment=FragmentId(row["fragment"]),
+        positions=tuple(int(n) for n in row["statements"].split(",") if n),
+        statements=statements,
+        night=date.fromisoformat(row["night"]),
+        score=row["score"],
+        boost=row["boost"],
+        components=json.loads(row["components"]),
+        recalls=row["recalls"],
+        text=row["text"],
+        path=row["path"],
+        start_line=row["start_line"],
+        end_line=row["end_line"],
+        state=State(row["state"]),
+    )

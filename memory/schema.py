@@ -1,0 +1,174 @@
+"""The tables of the recall store, as migrations that are added to and never edited once shipped."""
+
+from sqlite_utils import Database, Migrations
+
+MIGRATIONS = Migrations("recall")
+VERSION = 1
+"""Number of migrations; kept in `PRAGMA user_version` so that opening a store costs one look."""
+
+TOKENIZER = "porter unicode61 remove_diacritics 2"
+"""Whole words in any script, English ones by their stem; CJK is set apart character by character."""
+
+
+@MIGRATIONS()
+def m001_remember(db: Database) -> None:
+    """Fragments, where they stand, what counts for them, and what the nights did."""
+    for statement in TABLES:
+        db.execute(statement)
+    db.table("fragment").enable_fts(["search_text"], create_triggers=True, tokenize=TOKENIZER)
+    db.execute("PRAGMA user_version = 1")
+
+
+TABLES = (
+    """
+    CREATE TABLE fragment (
+        key INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        heading TEXT NOT NULL,
+        text TEXT NOT NULL,
+        style TEXT NOT NULL,
+        origin TEXT NOT NULL,
+        language TEXT NOT NULL,
+        tags TEXT NOT NULL,
+        flaws TEXT NOT NULL,
+        search_text TEXT NOT NULL,
+        gone_at TEXT
+    ) STRICT
+    """,
+    """
+    CREATE TABLE statement (
+        fragment INTEGER NOT NULL REFERENCES fragment (key) ON DELETE CASCADE,
+        position INTEGER NOT NULL,
+        id TEXT NOT NULL,
+        text TEXT NOT NULL,
+        PRIMARY KEY (fragment, position)
+    ) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX statement_by_id ON statement (id)",
+    """
+    CREATE TABLE source_file (
+        path TEXT PRIMARY KEY,
+        kind TEXT NOT NULL,
+        day TEXT NOT NULL,
+        size INTEGER NOT NULL,
+        mtime_ns INTEGER NOT NULL,
+        ctime_ns INTEGER NOT NULL,
+        digest TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE sighting (
+        path TEXT NOT NULL REFERENCES source_file (path) ON DELETE CASCADE,
+        start_line INTEGER NOT NULL,
+        end_line INTEGER NOT NULL,
+        fragment INTEGER NOT NULL REFERENCES fragment (key) ON DELETE CASCADE,
+        kind TEXT NOT NULL,
+        day TEXT NOT NULL,
+        score REAL NOT NULL,
+        at TEXT NOT NULL,
+        PRIMARY KEY (path, start_line, end_line, fragment)
+    ) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX sighting_by_fragment ON sighting (fragment)",
+    "CREATE INDEX sighting_by_time ON sighting (at)",
+    """
+    CREATE TABLE signal (
+        statement TEXT NOT NULL,
+        kind TEXT NOT NULL CHECK (kind IN ('recall', 'grounded')),
+        query_hash TEXT NOT NULL,
+        day TEXT NOT NULL,
+        score REAL NOT NULL,
+        surface TEXT NOT NULL,
+        at TEXT NOT NULL,
+        PRIMARY KEY (statement, kind, query_hash, day)
+    ) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX signal_by_time ON signal (at)",
+    """
+    CREATE TABLE night (
+        date TEXT PRIMARY KEY,
+        started_at TEXT NOT NULL,
+        finished_at TEXT
+    ) STRICT, WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE phase_run (
+        night TEXT NOT NULL REFERENCES night (date),
+        phase TEXT NOT NULL,
+        at TEXT NOT NULL,
+        report TEXT NOT NULL,
+        PRIMARY KEY (night, phase)
+    ) STRICT, WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE phase_signal (
+        fragment TEXT NOT NULL,
+        mark TEXT NOT NULL CHECK (mark IN ('staged', 'considered', 'chosen')),
+        night TEXT NOT NULL REFERENCES night (date),
+        at TEXT NOT NULL,
+        signals INTEGER NOT NULL,
+        PRIMARY KEY (fragment, mark, night)
+    ) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX phase_signal_by_night ON phase_signal (night, mark)",
+    """
+    CREATE TABLE promotion (
+        id INTEGER PRIMARY KEY,
+        fragment TEXT NOT NULL,
+        statements TEXT NOT NULL,
+        night TEXT NOT NULL REFERENCES night (date),
+        score REAL NOT NULL,
+        boost REAL NOT NULL,
+        components TEXT NOT NULL,
+        recalls INTEGER NOT NULL,
+        text TEXT NOT NULL,
+        path TEXT NOT NULL,
+        start_line INTEGER NOT NULL,
+        end_line INTEGER NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('planned', 'in force', 'dropped', 'removed')),
+        ended_at TEXT,
+        UNIQUE (fragment, statements)
+    ) STRICT
+    """,
+    """
+    CREATE TABLE promoted_statement (
+        statement TEXT PRIMARY KEY,
+        promotion INTEGER NOT NULL REFERENCES promotion (id) ON DELETE CASCADE
+    ) STRICT, WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE refusal (
+        night TEXT NOT NULL REFERENCES night (date),
+        fragment TEXT NOT NULL,
+        gate TEXT NOT NULL,
+        reason TEXT NOT NULL,
+        PRIMARY KEY (night, fragment, gate)
+    ) STRICT, WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE narrative (
+        night TEXT NOT NULL REFERENCES night (date),
+        phase TEXT NOT NULL,
+        stamp TEXT NOT NULL,
+        language TEXT NOT NULL,
+        narrator TEXT NOT NULL,
+        prose TEXT NOT NULL,
+        PRIMARY KEY (night, phase)
+    ) STRICT, WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE told (
+        night TEXT NOT NULL,
+        phase TEXT NOT NULL,
+        fragment TEXT NOT NULL,
+        PRIMARY KEY (night, phase, fragment),
+        FOREIGN KEY (night, phase) REFERENCES narrative (night, phase) ON DELETE CASCADE
+    ) STRICT, WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE setting (
+        name TEXT PRIMARY KEY,
+        value TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID
+    """,
+)

@@ -1,0 +1,21 @@
+-- Which fragments had a signal between :since and :until, stand somewhere, and have a statement not promoted before :before?
+WITH touched (key) AS (
+    SELECT fragment FROM sighting WHERE at BETWEEN :since AND :until
+    UNION
+    SELECT statement.fragment
+    FROM signal JOIN statement ON statement.id = signal.statement
+    WHERE signal.at BETWEEN :since AND :until
+)
+SELECT fragment.id
+FROM touched JOIN fragment ON fragment.key = touched.key
+WHERE EXISTS (SELECT 1 FROM sighting WHERE sighting.fragment = touched.key)
+  AND EXISTS (
+    SELECT 1 FROM statement
+    WHERE statement.fragment = touched.key
+      AND statement.id NOT IN (
+        SELECT promoted_statement.statement
+        FROM promoted_statement JOIN promotion ON promotion.id = promoted_statement.promotion
+        WHERE promotion.night < :before
+      )
+  )
+ORDER BY fragment.key

@@ -1,0 +1,5 @@
+-- Which fragments has anybody asked for, or been told to remember?
+SELECT fragment.id
+FROM fragment
+WHERE fragment.key IN (SELECT statement.fragment FROM signal JOIN statement ON statement.id = signal.statement)
+ORDER BY fragment.key

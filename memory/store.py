@@ -1,0 +1,463 @@
+"""The recall store: fragments, where they stand, and the votes they got, in one SQLite file."""
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from unicodedata import normalize
+
+from sqlite_utils import Database
+
+from memory import schema
+from memory.model import (
+    Candidate,
+    Evidence,
+    Fragment,
+    FragmentId,
+    Kind,
+    PhaseHistory,
+    Sighting,
+    StatementId,
+    Style,
+)
+
+BUSY_SECONDS = 60.0
+"""How long a writer waits for another one before it gives up; a first night commits far more often."""
+WAL_ATTEMPTS = 200
+"""SQLite does not wait when two processes switch a new file to WAL at once, so this does, 10 ms a time."""
+
+
+class NewerStoreError(Exception):
+    """The store was made by a newer version of this program."""
+
+    def __init__(self, path: Path, version: int) -> None:
+        self.path = path
+        self.version = version
+        super().__init__(
+            f"{path} was written by a newer version (schema {version}, this one knows {schema.VERSION}); "
+            "install the newest nightly-dreaming and run this again"
+        )
+
+
+class BrokenStoreError(Exception):
+    """The store cannot be opened."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        self.path = path
+        self.reason = reason
+        super().__init__(f"{path} cannot be used ({reason}); check its permissions, or move it away to start afresh")
+
+
+class NotRecordedError(Exception):
+    """The store refused a vote."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(f"the recall was not recorded ({reason}); search again once nothing else writes to the store")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFile:
+    """What was read of a file; `stamp` is size, mtime and ctime in nanoseconds."""
+
+    path: str
+    kind: Kind
+    day: date
+    stamp: tuple[int, int, int]
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vote:
+    """A signal for one statement; `query` is compared folded and stored only as a hash."""
+
+    statement: StatementId
+    query: str
+    day: date
+    score: float
+    surface: str
+    at: datetime
+    kind: str = "recall"
+
+
+class Store:
+    """The only place that runs SQL for fragments, sightings and signals; opened per command, closed by `with`."""
+
+    def __init__(self, db: Database) -> None:
+        self.db = db
+
+    @classmethod
+    def open(cls, path: Path) -> "Store":
+        """Open or create the store; raise NewerStoreError, or BrokenStoreError with the reason."""
+        try:
+            connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+            _into_wal(connection)
+            return cls._migrated(connection, path)
+        except sqlite3.DatabaseError as error:
+            raise BrokenStoreError(path, str(error)) from error
+
+    @classmethod
+    def in_memory(cls) -> "Store":
+        """Return an empty store that is gone when closed."""
+        return cls._migrated(sqlite3.connect(":memory:", isolation_level=None), Path(":memory:"))
+
+    @classmethod
+    def _migrated(cls, connection: sqlite3.Connection, path: Path) -> "Store":
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        store = cls(Database(connection, execute_plugins=False))
+        version = store._version()
+        if version > schema.VERSION:
+            connection.close()
+            raise NewerStoreError(path, version)
+        if version < schema.VERSION:
+            with store.writing():
+                schema.MIGRATIONS.apply(store.db)
+        return store
+
+    def _version(self) -> int:
+        return int(self.db.conn.execute("PRAGMA user_version").fetchone()[0])
+
+    def close(self) -> None:
+        """Close the file; the last one to close it leaves no WAL behind."""
+        self.db.conn.close()
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the write lock for the block: all of it is kept, or nothing; nested blocks join the outer one."""
+        connection = self.db.conn
+        if connection.in_transaction:
+            yield
+            return
+        # A deferred transaction that turns into a write fails at once when another one wrote in between.
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            connection.rollback()
+            raise
+        connection.execute("COMMIT")
+
+    def setting(self, name: str) -> str | None:
+        """Return a setting of the store itself, such as how tags were made."""
+        row = self._one("SELECT value FROM setting WHERE name = :name", name=name)
+        return None if row is None else str(row[0])
+
+    def set_setting(self, name: str, value: str) -> None:
+        """Keep a setting of the store itself."""
+        self._run("INSERT OR REPLACE INTO setting (name, value) VALUES (:name, :value)", name=name, value=value)
+
+    # -- sources ------------------------------------------------------------------------------------------------
+
+    def sources(self, kind: Kind) -> dict[str, SourceFile]:
+        """Return what was read of each file of a kind, by path."""
+        rows = self._all(
+            "SELECT path, kind, day, size, mtime_ns, ctime_ns, digest FROM source_file WHERE kind = :kind", kind=kind
+        )
+        return {
+            row[0]: SourceFile(
+                path=row[0],
+                kind=Kind(row[1]),
+                day=date.fromisoformat(row[2]),
+                stamp=(row[3], row[4], row[5]),
+                digest=row[6],
+            )
+            for row in rows
+        }
+
+    def touch(self, source: SourceFile) -> None:
+        """Note that a file's stamp changed but not its text."""
+        size, mtime_ns, ctime_ns = source.stamp
+        self._run(
+            "UPDATE source_file SET size = :size, mtime_ns = :mtime_ns, ctime_ns = :ctime_ns WHERE path = :path",
+            path=source.path,
+            size=size,
+            mtime_ns=mtime_ns,
+            ctime_ns=ctime_ns,
+        )
+
+    def forget_source(self, path: str, *, now: datetime) -> None:
+        """Drop the sightings of a file that is gone; its fragments and their history stay."""
+        standing = [row[0] for row in self._all("SELECT fragment FROM sighting WHERE path = :path", path=path)]
+        self._run("DELETE FROM source_file WHERE path = :path", path=path)
+        self.db.conn.executemany(sql("gone"), [{"key": key, "now": stamp(now)} for key in standing])
+
+    def replace_source(self, source: SourceFile, seen: Iterable[tuple[Fragment, Sighting]], *, now: datetime) -> None:
+        """Replace all that was seen in a file by what stands there now."""
+        self.forget_source(source.path, now=now)
+        size, mtime_ns, ctime_ns = source.stamp
+        self._run(
+            "INSERT INTO source_file (path, kind, day, size, mtime_ns, ctime_ns, digest)"
+            " VALUES (:path, :kind, :day, :size, :mtime_ns, :ctime_ns, :digest)",
+            path=source.path,
+            kind=source.kind,
+            day=source.day.isoformat(),
+            size=size,
+            mtime_ns=mtime_ns,
+            ctime_ns=ctime_ns,
+            digest=source.digest,
+        )
+        sightings = [
+            (s.path, s.start_line, s.end_line, self._keep(fragment), s.kind, s.day.isoformat(), s.score, stamp(s.at))
+            for fragment, s in seen
+        ]
+        self.db.conn.executemany("INSERT OR IGNORE INTO sighting VALUES (?, ?, ?, ?, ?, ?, ?, ?)", sightings)
+
+    def _keep(self, fragment: Fragment) -> int:
+        known = self._one("SELECT key, gone_at FROM fragment WHERE id = :id", id=fragment.id)
+        if known is not None:
+            if known[1] is not None:
+                self._run("UPDATE fragment SET gone_at = NULL WHERE key = :key", key=known[0])
+            return int(known[0])
+        cursor = self.db.conn.execute(
+            "INSERT INTO fragment (id, heading, text, style, origin, language, tags, flaws, search_text)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                fragment.id, fragment.heading, fragment.text, fragment.style, fragment.origin, fragment.language,
+                _json(fragment.tags), _json(fragment.flaws), spaced(fragment.text),
+            ),
+        )  # fmt: skip
+        key = int(cursor.lastrowid or 0)
+        rows = [
+            (key, n, i, t) for n, (i, t) in enumerate(zip(fragment.statement_ids, fragment.statements, strict=True))
+        ]
+        self.db.conn.executemany("INSERT INTO statement (fragment, position, id, text) VALUES (?, ?, ?, ?)", rows)
+        return key
+
+    def texts(self) -> Iterator[tuple[FragmentId, str]]:
+        """Return id and text of every fragment, for work that depends on the text alone."""
+        for row in self.db.conn.execute("SELECT id, text FROM fragment ORDER BY key").fetchall():
+            yield FragmentId(row[0]), row[1]
+
+    def retag(self, tags: Iterable[tuple[FragmentId, Sequence[str]]]) -> None:
+        """Replace the concept tags of fragments."""
+        rows = [(_json(found), fragment) for fragment, found in tags]
+        self.db.conn.executemany("UPDATE fragment SET tags = ? WHERE id = ?", rows)
+
+    def redate(self, moment_of: Callable[[date], datetime]) -> None:
+        """Set the time of every sighting anew from its day, as when the time zone changed."""
+        days = [date.fromisoformat(row[0]) for row in self._all("SELECT DISTINCT day FROM sighting")]
+        rows = [(stamp(moment_of(day)), day.isoformat()) for day in days]
+        self.db.conn.executemany("UPDATE sighting SET at = ? WHERE day = ?", rows)
+
+    def prune(self, *, before: datetime) -> int:
+        """Forget fragments whose source is gone, that nobody recalled or promoted; return how many."""
+        cursor = self.db.conn.execute(sql("prune"), {"before": stamp(before)})
+        return max(0, cursor.rowcount)
+
+    # -- signals ------------------------------------------------------------------------------------------------
+
+    def record(self, votes: Iterable[Vote]) -> None:
+        """Count votes; the same query for a statement on one day is one signal, whatever the order of arrival.
+
+        Raise NotRecordedError when the store refuses; a search that found something is not spoilt by that.
+        """
+        rows = [
+            {
+                "statement": vote.statement, "kind": vote.kind, "query_hash": query_hash(vote.query),
+                "day": vote.day.isoformat(), "score": vote.score, "surface": vote.surface, "at": stamp(vote.at),
+            }
+            for vote in votes
+        ]  # fmt: skip
+        try:
+            with self.writing():
+                self.db.conn.executemany(sql("record"), rows)
+        except sqlite3.Error as error:
+            raise NotRecordedError(str(error)) from error
+
+    # -- candidates ---------------------------------------------------------------------------------------------
+
+    def active(self, *, since: datetime, until: datetime, before: date) -> tuple[FragmentId, ...]:
+        """Return the live fragments with a signal in that time and a statement not promoted before that night."""
+        return self._ids(sql("active"), since=stamp(since), until=stamp(until), before=before.isoformat())
+
+    def recalled(self) -> tuple[FragmentId, ...]:
+        """Return the fragments anybody asked for."""
+        return self._ids(sql("recalled"))
+
+    def every(self) -> tuple[FragmentId, ...]:
+        """Return all fragments that stand somewhere or were recalled, oldest first."""
+        return self._ids(sql("every"))
+
+    def silent_count(self) -> int:
+        """Return how many fragments stand somewhere and were never recalled."""
+        row = self._one(sql("silent"))
+        return int(row[0]) if row else 0
+
+    def containing(self, text: str) -> tuple[FragmentId, ...]:
+        """Return the fragments whose text contains the text, or whose id begins with it."""
+        return self._ids(
+            "SELECT id FROM fragment WHERE instr(text, :text) > 0 OR id GLOB :prefix ORDER BY key",
+            text=text, prefix=f"{text}*" if text.isalnum() else "-",
+        )  # fmt: skip
+
+    def at_lines(self, path: str, start: int, end: int) -> tuple[FragmentId, ...]:
+        """Return the fragments that stand on any of the lines, in file order."""
+        return self._ids(
+            "SELECT f.id FROM sighting AS s JOIN fragment AS f ON f.key = s.fragment"
+            " WHERE s.path = :path AND s.end_line >= :start AND s.start_line <= :end ORDER BY s.start_line, f.key",
+            path=path, start=start, end=end,
+        )  # fmt: skip
+
+    def candidates(self, ids: Sequence[FragmentId], *, before: date) -> tuple[Candidate, ...]:
+        """Return the fragments with all that spoke for them before a night, in the order of `ids`.
+
+        Votes for statements promoted by then no longer count, unless all statements are promoted.
+        """
+        found: dict[FragmentId, Candidate] = {}
+        for start in range(0, len(ids), 5000):
+            found |= self._candidates(ids[start : start + 5000], before)
+        return tuple(found[i] for i in ids if i in found)
+
+    def _candidates(self, ids: Sequence[FragmentId], before: date) -> dict[FragmentId, Candidate]:
+        wanted = {"ids": _json(ids), "before": before.isoformat()}
+        evidence = {row[0]: _evidence(row) for row in self.db.conn.execute(sql("evidence"), wanted)}
+        history = {row[0]: _history(row) for row in self.db.conn.execute(sql("history"), wanted)}
+        sightings = _grouped(self.db.conn.execute(sql("sightings"), wanted), _sighting)
+        statements = _grouped(self.db.conn.execute(sql("statements"), wanted), tuple)
+        found = {}
+        for row in self.db.conn.execute(sql("fragments"), wanted):
+            key, own = FragmentId(row[0]), statements[row[0]]
+            found[key] = Candidate(
+                fragment=_fragment(row, own),
+                evidence=evidence.get(key, Evidence()),
+                history=history.get(key, PhaseHistory()),
+                sightings=tuple(sightings.get(key, ())),
+                votes=tuple(int(s[1]) for s in own),
+                promoted=tuple(None if s[2] is None else date.fromisoformat(s[2]) for s in own),
+            )
+        return found
+
+    def counts(self) -> Mapping[str, int]:
+        """Return how much the store holds: fragments, live ones, sightings, recalls, source files."""
+        return dict(zip(COUNTED, self.db.conn.execute(sql("counts")).fetchone(), strict=True))
+
+    def _ids(self, statement: str, **values: object) -> tuple[FragmentId, ...]:
+        return tuple(FragmentId(row[0]) for row in self._all(statement, **values))
+
+    def _run(self, statement: str, **values: object) -> None:
+        self.db.conn.execute(statement, values)
+
+    def _all(self, statement: str, **values: object) -> list[Any]:
+        return self.db.conn.execute(statement, values).fetchall()
+
+    def _one(self, statement: str, **values: object) -> Any:
+        return self.db.conn.execute(statement, values).fetchone()
+
+
+COUNTED = ("fragments", "standing", "sightings", "recalls", "sources")
+
+
+def query_hash(query: str) -> str:
+    """Return what is stored of a query: a hash of it folded, NFKC, its whitespace collapsed."""
+    return sha256(" ".join(normalize("NFKC", query).casefold().split()).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def stamp(moment: datetime) -> str:
+    """Return a moment as the store writes it: UTC, to the second, comparable as text."""
+    return moment.astimezone(UTC).isoformat(timespec="seconds")
+
+
+def spaced(text: str) -> str:
+    """Return the text as it is indexed: NFKC, each Han, kana and Hangul character a word of its own."""
+    return "".join(f" {c} " if is_cjk(c) else c for c in normalize("NFKC", text))
+
+
+def is_cjk(character: str) -> bool:
+    """Tell whether a character is one of Han, kana or Hangul."""
+    return "\u2e80" <= character <= "\u9fff" or "\uac00" <= character <= "\ud7af" or character >= "\U00020000"
+
+
+def _into_wal(connection: sqlite3.Connection) -> None:
+    for attempt in range(WAL_ATTEMPTS):
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or attempt == WAL_ATTEMPTS - 1:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+@cache
+def sql(name: str) -> str:
+    """Return the text of `memory/sql/<name>.sql`."""
+    return (files("memory") / "sql" / f"{name}.sql").read_text(encoding="utf-8")
+
+
+def _json(values: Iterable[str]) -> str:
+    return json.dumps(list(values), ensure_ascii=False)
+
+
+def _moment(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
+
+
+def _grouped(rows: Iterable[Any], make: Callable[[Any], Any]) -> dict[FragmentId, list[Any]]:
+    groups: dict[FragmentId, list[Any]] = {}
+    for row in rows:
+        groups.setdefault(row[0], []).append(make(row[1:]))
+    return groups
+
+
+def _fragment(row: Any, statements: Sequence[Any]) -> Fragment:
+    _, heading, text, style, origin, language, tags, flaws = row
+    return Fragment(
+        heading=heading,
+        text=text,
+        statements=tuple(s[0] for s in statements),
+        style=Style(style),
+        origin=Kind(origin),
+        language=language,
+        tags=tuple(json.loads(tags)),
+        flaws=tuple(json.loads(flaws)),
+    )
+
+
+def _sighting(row: Any) -> Sighting:
+    path, start, end, kind, day, score, at = row
+    return Sighting(
+        path=path,
+        start_line=start,
+        end_line=end,
+        kind=Kind(kind),
+        day=date.fromisoformat(day),
+        score=score,
+        at=datetime.fromisoformat(at),
+    )
+
+
+def _evidence(row: Any) -> Evidence:
+    _, recalls, sightings, grounded, total, queries, days, first, last = row
+    return Evidence(
+        recalls=recalls,
+        sightings=sightings,
+        grounded=grounded,
+        total_score=total,
+        unique_queries=queries,
+        days=tuple(sorted(date.fromisoformat(day) for day in (days or "").split(",") if day)),
+        first_at=_moment(first),
+        last_at=_moment(last),
+    )
+
+
+def _history(row: Any) -> PhaseHistory:
+    _, light_hits, last_light, rem_hits, last_rem = row
+    return PhaseHistory(
+        light_hits=light_hits, last_light_at=_moment(last_light), rem_hits=rem_hits, last_rem_at=_moment(last_rem)
+    )

@@ -1,0 +1,230 @@
+"""Which files are diaries, and their text: whatever is wrong with one of them costs at most that one."""
+
+import os
+import re
+import stat
+import unicodedata
+from dataclasses import dataclass
+from datetime import date
+from operator import attrgetter
+from pathlib import Path
+
+from workspace.errors import Problem, UnreadableError
+from workspace.files import digest
+from workspace.text import decoded
+
+DEFAULT_PATTERN = r"(?<![0-9])(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})(?![0-9])"
+"""An ISO date anywhere in the name, not part of a longer number."""
+OWN_FOLDERS = ("dreaming", ".dreams", "archive")
+"""What this program keeps below the diary folder; read again it would feed on itself."""
+LARGEST = 64 * 2**20
+"""Bytes of a diary that are still read; a larger file is no diary but an accident."""
+
+_UNSAYABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diary:
+    """A dated file: path below the root (POSIX, NFC), its day, and (size, mtime_ns, ctime_ns)."""
+
+    path: str
+    day: date
+    stamp: tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """The diaries by day and path, and what was left out by path."""
+
+    diaries: tuple[Diary, ...]
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiaryText:
+    """What a diary says, the SHA-256 of its bytes, and what of it was left out."""
+
+    text: str
+    digest: str
+    problems: tuple[Problem, ...]
+
+
+def diaries(root: Path, *, folder: str = "memory", pattern: str = DEFAULT_PATTERN) -> Listing:
+    """List the diaries below a folder; raise ValueError when the pattern has no group named `date`."""
+    walk = _Walk(root, folder, _compiled(pattern))
+    walk.enter(walk.base, f"{folder}/")
+    walk.follow_links()
+    by_path = sorted(walk.diaries.values(), key=attrgetter("path"))
+    return Listing(
+        diaries=tuple(sorted(by_path, key=attrgetter("day"))),
+        problems=tuple(sorted(walk.problems, key=attrgetter("path", "reason"))),
+    )
+
+
+def read(root: Path, path: str, *, folder: str = "memory") -> DiaryText:
+    """Read one diary by its listed path; raise UnreadableError, which names the problem, when that cannot be."""
+    try:
+        raw = _bytes(root, path, folder)
+    except OSError as error:
+        raise UnreadableError(Problem(path=path, line=None, reason=f"cannot be read: {error.strerror}")) from error
+    text, flaws = decoded(raw)
+    problems = tuple(Problem(path=path, line=line, reason=reason) for line, reason in flaws)
+    return DiaryText(text=text, digest=digest(raw), problems=problems)
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    try:
+        compiled = re.compile(pattern)
+    except re.error as error:
+        raise ValueError(f"the diary pattern {pattern!r} is no regular expression ({error}); mend it") from error
+    if "date" not in compiled.groupindex:
+        raise ValueError(f"the diary pattern {pattern!r} has no group for the date; add (?P<date>…) around it")
+    return compiled
+
+
+class _Walk:
+    """One walk through the folders: real files first, then links, so that a file reached twice keeps its own name."""
+
+    def __init__(self, root: Path, folder: str, pattern: re.Pattern[str]) -> None:
+        self.base = os.path.realpath(root / folder)
+        self.diaries: dict[str, Diary] = {}
+        self.problems: list[Problem] = []
+        self._folder = folder
+        self._days = pattern
+        self._inside = _prefixes(root, self.base)
+        self._own = {f"{self.base}{os.sep}{name}" for name in OWN_FOLDERS}
+        self._links: list[tuple[str, str]] = []
+        self._entered: set[str] = set()
+        self._linked: set[str] = set()
+
+    def enter(self, folder: str, shown: str) -> None:
+        """Walk through a real folder whose path the user sees as `shown`, and all below it."""
+        waiting = [(folder, shown)]
+        while waiting:
+            folder, shown = waiting.pop()
+            if folder in self._entered:
+                continue
+            self._entered.add(folder)
+            try:
+                with os.scandir(folder) as entries:
+                    waiting.extend(
+                        [(entry.path, f"{shown}{entry.name}/") for entry in entries if self._visit(entry, shown)]
+                    )
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                self._leave_out(shown, f"cannot be listed: {error.strerror}")
+
+    def follow_links(self) -> None:
+        """Take in what links lead to, unless it is read already, is not the user's, or lies outside."""
+        while self._links:
+            self._links.sort(reverse=True)
+            self._follow(*self._links.pop())
+
+    def _visit(self, entry: os.DirEntry[str], shown: str) -> bool:
+        """Take a diary, remember a link; True for a folder to walk through."""
+        name = entry.name
+        if name[0] == ".":
+            return False
+        if entry.is_symlink():
+            self._links.append((shown + name, entry.path))
+            return False
+        day = self._day(name) if name[-3:].lower() == ".md" else None
+        if not entry.is_dir():
+            if day:
+                self._take(shown + name, day, entry)
+            return False
+        if day:
+            self._leave_out(shown + name, "is a folder, not a diary")
+        return entry.path not in self._own
+
+    def _follow(self, shown: str, link: str) -> None:
+        day = self._day(shown.rpartition("/")[2]) if shown[-3:].lower() == ".md" else None
+        real = Path(os.path.realpath(link))
+        try:
+            is_folder = stat.S_ISDIR(real.stat().st_mode)
+        except OSError:
+            return self._leave_out(shown, "is a link that leads nowhere") if day else None
+        if not (day or is_folder):
+            return None
+        if not str(real).startswith(self._inside):
+            return self._leave_out(shown, "is a link that leads out of the workspace")
+        if not self._own.isdisjoint({str(real), *map(str, real.parents)}):
+            return self._leave_out(shown, "is a link to what this program wrote")
+        if is_folder:
+            return self.enter(str(real), f"{shown}/")
+        if day and not self._is_known(str(real)):
+            self._linked.add(str(real))
+            self._take(shown, day, real)
+        return None
+
+    def _is_known(self, real: str) -> bool:
+        """Tell whether a file has been taken, by its own name or through another link."""
+        below = unicodedata.normalize("NFC", f"{self._folder}{real[len(self.base) :]}")
+        return real in self._linked or (real.startswith(self.base) and below in self.diaries)
+
+    def _day(self, name: str) -> date | None:
+        """Return the first valid date of a name."""
+        match = self._days.search(name)
+        while match:
+            try:
+                return date.fromisoformat(match["date"] or "")
+            except ValueError:
+                match = self._days.search(name, max(match.end(), match.start() + 1))
+        return None
+
+    def _take(self, shown: str, day: date, entry: os.DirEntry[str] | Path) -> None:
+        try:
+            status = entry.stat()
+        except FileNotFoundError:
+            return
+        if not stat.S_ISREG(status.st_mode):
+            self._leave_out(shown, "is not a regular file")
+        elif not shown.isprintable() and _UNSAYABLE.search(shown):
+            self._leave_out(_UNSAYABLE.sub("\ufffd", shown), "has a name that cannot be printed; rename it")
+        else:
+            stamp = (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+            self._keep(shown, Diary(path=unicodedata.normalize("NFC", shown), day=day, stamp=stamp))
+
+    def _keep(self, shown: str, diary: Diary) -> None:
+        """Keep a diary; of two names that differ only in how accents are composed, the composed one is read."""
+        if diary.path in self.diaries:
+            self._leave_out(diary.path, "has a twin whose name differs only in how accents are composed; rename it")
+            if shown != diary.path:
+                return
+        self.diaries[diary.path] = diary
+
+    def _leave_out(self, path: str, reason: str) -> None:
+        self.problems.append(Problem(path=path, line=None, reason=reason))
+
+
+def _prefixes(root: Path, base: str) -> tuple[str, ...]:
+    """Return what the real path of a diary may begin with; the diary folder itself may be a link to elsewhere."""
+    return tuple(os.path.realpath(folder).rstrip(os.sep) + os.sep for folder in (root, base))
+
+
+def _bytes(root: Path, path: str, folder: str) -> bytes:
+    real = Path(os.path.realpath(_located(root, path)))
+    if not str(real).startswith(_prefixes(root, os.path.realpath(root / folder))):
+        raise PermissionError(0, "it lies outside the workspace")
+    status = real.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(0, "it is not a regular file")
+    if status.st_size > LARGEST:
+        raise OSError(0, f"it is larger than {LARGEST >> 20} MiB")
+    return real.read_bytes()
+
+
+def _located(root: Path, path: str) -> Path:
+    """Find the file of a composed path; some disks hold names with their accents apart."""
+    found = root
+    for part in Path(path).parts:
+        found = _child(found, part)
+    return found
+
+
+def _child(folder: Path, name: str) -> Path:
+    if name.isascii() or os.path.lexists(folder / name) or not folder.is_dir():
+        return folder / name
+    entries = sorted(folder.iterdir())
+    return next((entry for entry in entries if unicodedata.normalize("NFC", entry.name) == name), folder / name)

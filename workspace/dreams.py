@@ -1,0 +1,180 @@
+"""`DREAMS.md`: the diary of the nights and the section of each phase; text in, text out."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from workspace.errors import DamagedBlockError
+from workspace.lines import BOM, harmless, line_end, one_line, outline, split_lines, with_block
+
+__all__ = [
+    "HEADINGS",
+    "DamagedBlockError",
+    "Entry",
+    "archive",
+    "entries",
+    "harmless",
+    "with_entry",
+    "with_section",
+    "without_oldest",
+]
+
+HEADINGS = {"light": "Light Sleep", "rem": "REM Sleep", "deep": "Deep Sleep"}
+TITLE = "# Dream Diary"
+RULE = "---"
+
+_DIARY = "diary"
+_MARKER = re.compile(rf"{BOM}?<!--[ \t]*openclaw:dreaming:(?P<name>[a-z][a-z0-9-]*):(?P<edge>start|end)[ \t]*-->\s*\Z")
+_INNER_MARKER = re.compile(r"<!--(?=\s*openclaw:dreaming:[a-z][a-z0-9-]*:(?:start|end)\s*-->)", re.IGNORECASE)
+_INNER_FENCE = re.compile(r"(?m)^([ \t]*)(`{3,}|~{3,})")
+_STAMP = re.compile(r"\*(?P<stamp>[^*]+)\*")
+_COMMENT = re.compile(r"<!--.*?-->")
+_FRONT_MATTER = re.compile(r"---[ \t]*(?:\r\n|\n|\r)(?=\S)(?s:.*?)(?:\r\n|\n|\r)---[ \t]*(?:\r\n|\n|\r|\Z)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One narrative of the diary, and the timestamp it stands under."""
+
+    stamp: str
+    prose: str
+
+
+def with_section(text: str, name: str, body: str) -> str:
+    """Show a phase's newest section in its block, once; raise DamagedBlockError when its markers do not pair up."""
+    lines, end = split_lines(text), line_end(text)
+    inner = [f"{line}{end}" for line in _body(body)]
+    blocks = _blocks(lines, name)
+    if not blocks:
+        frame = (f"## {HEADINGS[name]}{end}", f"{_marker(name, 'start')}{end}", *inner, f"{_marker(name, 'end')}{end}")
+        return with_block(text, "".join(frame))
+    first, *copies = blocks
+    for copy in reversed(copies):
+        del lines[_head(lines, copy, name) : copy.stop]
+    lines[first.start + 1 : first.stop - 1] = inner
+    return "".join(lines)
+
+
+def with_entry(text: str, stamp: str, prose: str) -> str:
+    """Add a narrative at the end of the diary, making the diary at the top where there is none; the same one once."""
+    entry = Entry(stamp=one_line(stamp).replace("*", ""), prose=_prose(prose))
+    if entry in entries(text):
+        return text
+    mark = BOM if text.startswith(BOM) else ""
+    lines, end = _with_diary(text.removeprefix(mark))
+    at = _blocks(lines, _DIARY)[-1].stop - 1
+    gap = [""] if lines[at - 1].strip() else []
+    added = [*gap, RULE, "", f"*{entry.stamp}*", "", *entry.prose.split("\n"), ""]
+    lines[at:at] = [f"{line}{end}" for line in added]
+    return mark + "".join(lines)
+
+
+def entries(text: str) -> tuple[Entry, ...]:
+    """Return the narratives of the diary, oldest first; what the user wrote between them is none."""
+    lines = split_lines(text)
+    try:
+        blocks = _blocks(lines, _DIARY)
+    except DamagedBlockError:
+        return ()
+    return tuple(entry for block in blocks for _, entry in _entries(lines, block[1:-1]))
+
+
+def without_oldest(text: str, keep: int) -> tuple[str, str]:
+    """Return the text with its newest `keep` entries, and the Markdown of those taken out."""
+    lines = split_lines(text)
+    found = [place for block in _blocks(lines, _DIARY) for place, _ in _entries(lines, block[1:-1])]
+    oldest = found[: max(0, len(found) - max(0, keep))]
+    removed = "".join("".join(lines[place.start : place.stop]) for place in oldest)
+    for place in reversed(oldest):
+        del lines[place.start : place.stop]
+    return "".join(lines), removed
+
+
+def archive(text: str, year: int, removed: str) -> str:
+    """Add removed entries to the archive of a year; one that stands there already is not added again."""
+    lines = split_lines(removed)
+    known = {entry for _, entry in _entries(split_lines(text))}
+    added = [place for place, entry in _entries(lines) if entry not in known]
+    if not added:
+        return text
+    end = line_end(text or removed)
+    kept = [lines[at].rstrip("\r\n") for place in added for at in place]
+    return with_block(text or f"{TITLE} {year}{end}", "".join(f"{line}{end}" for line in kept))
+
+
+def _blocks(lines: Sequence[str], name: str) -> list[range]:
+    """Return the lines of each block, both markers included; markers inside a fence are the user's examples."""
+    marks = [(at, match) for at, line in enumerate(lines) if (match := _MARKER.match(line))]
+    if not marks:
+        return []
+    fenced = outline(lines).fenced
+    marks = [(at, match) for at, match in marks if at not in fenced]
+    mine = [index for index, (_, match) in enumerate(marks) if match["name"] == name]
+    pairs = list(zip(mine[::2], mine[1::2], strict=False))
+    # Neighbours in the list of all markers: a block with another one's marker inside is not to be replaced.
+    whole = all(last == first + 1 and _edges(marks, first, last) == ("start", "end") for first, last in pairs)
+    if len(mine) % 2 or not whole:
+        raise DamagedBlockError(name)
+    return [range(marks[first][0], marks[last][0] + 1) for first, last in pairs]
+
+
+def _edges(marks: Sequence[tuple[int, re.Match[str]]], first: int, last: int) -> tuple[str, str]:
+    return marks[first][1]["edge"], marks[last][1]["edge"]
+
+
+def _marker(name: str, edge: str) -> str:
+    return f"<!-- openclaw:dreaming:{name}:{edge} -->"
+
+
+def _head(lines: Sequence[str], block: range, name: str) -> int:
+    """Return where a block begins with its heading, if nothing but blank lines is between."""
+    above = block.start - 1
+    while above >= 0 and not lines[above].strip():
+        above -= 1
+    return above if above >= 0 and lines[above].strip() == f"## {HEADINGS[name]}" else block.start
+
+
+def _body(body: str) -> list[str]:
+    """Return a body's lines, none of which can end the block or hide its end."""
+    inner = _INNER_FENCE.sub(r"\1\\\2", _INNER_MARKER.sub("<! --", body))
+    printable = inner.encode("utf-8", "replace").decode("utf-8")
+    return [line.rstrip("\r\n") for line in split_lines(printable.strip("\r\n"))]
+
+
+def _prose(prose: str) -> str:
+    """Return a narrative's paragraphs as text alone: nothing in it is structure."""
+    return _spaced("\n".join(harmless(line) for line in split_lines(prose)))
+
+
+def _with_diary(text: str) -> tuple[list[str], str]:
+    """Return the lines of a text that has a diary block, and its line end; a title without a block gets one."""
+    lines, end = split_lines(text), line_end(text)
+    if _blocks(lines, _DIARY):
+        return lines, end
+    fenced = outline(lines).fenced
+    titles = (at + 1 for at, line in enumerate(lines) if line.rstrip() == TITLE and at not in fenced)
+    at = next(titles, 0)
+    title = [] if at else [TITLE]
+    if not at and (front := _FRONT_MATTER.match(text)):
+        at = len(split_lines(front[0]))
+    if at and not lines[at - 1].endswith(("\n", "\r")):
+        lines[at - 1] += end
+    before = [""] if at else []
+    after = [""] if at < len(lines) and lines[at].strip() else []
+    frame = [*before, *title, *([""] if title else []), _marker(_DIARY, "start"), _marker(_DIARY, "end"), *after]
+    return [*lines[:at], *(f"{line}{end}" for line in frame), *lines[at:]], end
+
+
+def _entries(lines: Sequence[str], among: range | None = None) -> Iterator[tuple[range, Entry]]:
+    """Yield each entry with its lines, from its rule to before the next one or the end."""
+    among = range(len(lines)) if among is None else among
+    rules = [at for at in among if lines[at].strip() == RULE]
+    for start, stop in zip(rules, [*rules[1:], among.stop], strict=False):
+        said = "\n".join(_COMMENT.sub("", line).rstrip() for line in lines[start + 1 : stop])
+        stamp, _, prose = said.strip("\n").partition("\n")
+        if match := _STAMP.fullmatch(stamp.strip()):
+            yield range(start, stop), Entry(stamp=match["stamp"].strip(), prose=_spaced(prose))
+
+
+def _spaced(prose: str) -> str:
+    return re.sub(r"\n{3,}", "\n\n", prose).strip("\n")
