@@ -7,7 +7,7 @@ a terminal would act on, and short enough for the sentence around it.
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
@@ -28,22 +28,22 @@ SHORTEST_CUT = 0.45
 
 _LINK = re.compile(r"!?\[([^\]\[]*)\]\([^()\s]*(?:\s[^()]*)?\)")
 _URL = re.compile(rf"\b[A-Za-z][A-Za-z0-9+.-]*://(?:[^\s/@]*@)?([^\s/{CJK}，。；：）]+)[^\s{CJK}，。；：）]*")
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_HIDDEN = re.compile(r"<!--.*?-->|\x1b\[[0-9;?]*[A-Za-z]", re.DOTALL)
 _LEAD = re.compile(r"^(?:[-+•·–—→›∗\s]+|\[[ xX]\]\s)+")
 _CLAUSE_END = re.compile(
-    r"[,;:](?=\s)|\s[–—-]\s|[—，、；：]"  # what follows may turn the meaning round, and then it is no place to stop
+    r"(?:[,;:](?=\s)|\s[–—-]\s|[—，、；：])"  # what follows may turn the meaning round, and then it is no place to stop
     r"(?!\s*(?:except|unless|but|only|if|not|nor|除非|除了|但|不过|否则|只|如果|而不))",
     re.IGNORECASE,
 )
-_EDGES = " \t,.;:!。，、；：！·-–—→…“”‘’「」『』\"'"
+_EDGES = " ,.;:!。，、；：！·-–—→…"
 _DANGLING = re.compile(
     r"(?:\s+(?:a|an|the|of|to|for|and|or|with|in|on|at|by|from|as|is|are|was|were|be|that|which|not|no|und|der|die|das|et|de|la|le))+$",
     re.IGNORECASE,
 )
 _REPLACEMENTS = (
     (re.compile(r"<!--"), " "),
-    (re.compile(r"<?--+>|[-=]>"), "→"),
-    (re.compile(r"<--+|<[-=](?=\s)"), "←"),
+    (re.compile(r"<?--+>|[-=]+>"), "→"),
+    (re.compile(r"<--+|<[-=]+(?=\s)"), "←"),
     (re.compile(r"-{3,}"), "—"),
     (re.compile(r"\{+[%#]?-?\s*"), "("),
     (re.compile(r"\s*-?[%#]?\}+"), ")"),
@@ -57,7 +57,7 @@ _REPLACEMENTS = (
     (re.compile(r"\](?=[(\[])"), "] "),
 )
 _FULL_WIDTH = str.maketrans(",;:?!", "，；：？！")
-_QUOTE_PAIRS = ("“”", "„“", "«»", "‹›", "「」", "『』")
+_QUOTE_PAIRS = (("“", "”"), ("„", "“"), ("«", "»"), ("「", "」"), ("『", "』"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +67,10 @@ class Room:
     columns: int
     words: int
 
-
-HEADING_ROOM = Room(columns=MAX_HEADING_COLUMNS, words=5)
+    @property
+    def for_a_name(self) -> "Room":
+        """The room of a heading or a tag beside a quotation."""
+        return Room(columns=min(MAX_HEADING_COLUMNS, self.columns // 2), words=5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,43 +83,59 @@ class Manner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quotation:
-    """What can be quoted of one text; `reason` may be empty, `backstory` says that the claim itself tells why."""
+    """What can be quoted of one text: its claim and its reason apart, or the `whole` sentence.
+
+    Heading and reason may be empty. A story is a reason that tells what happened before; a backstory is a whole text
+    of that kind.
+    """
 
     heading: str
     claim: str
     reason: str
+    whole: str
+    reason_is_story: bool
+    is_backstory: bool
     source: str
-    backstory: bool
     elided: bool
+
+    @property
+    def undivided(self) -> "Quotation":
+        """The same text with its reason left inside the sentence."""
+        return replace(self, claim=self.whole, reason="")
 
 
 def quotation(text: str, room: Room, manner: Manner) -> Quotation | None:
     """Return what can be quoted of a text; None when nothing sayable is in it."""
     line = inert(text)
     heading, body = split_heading(line)
-    claim, reason = split_reason(body)
-    spoken = _spoken(claim, room, manner)
+    sentence = _main_sentence(body)
+    if not sentence:
+        return None
+    claim, reason = _split_reason(sentence) or (sentence, _next_reason(body, sentence))
+    spoken, whole = _spoken(claim, room, manner), _spoken(sentence, room, manner)
     if not spoken:
         return None
     return Quotation(
-        heading=term(heading, HEADING_ROOM, manner),
+        heading=term(heading, room.for_a_name, manner),
         claim=spoken,
         reason=_spoken(reason, room, manner),
+        whole=whole,
+        reason_is_story=_matches("why-events", reason),
+        is_backstory=not reason and _matches("why-events", claim),
         source=line.casefold(),
-        backstory=bool(not reason and (_matches("why-events", claim) or _matches("why-openers", claim[:8]))),
-        elided=bool(_pattern("unspoken").search(claim)),
+        elided=_matches("unspoken", sentence),
     )
 
 
 def term(text: str, room: Room, manner: Manner) -> str:
-    """Return a tag as it may be quoted; empty when nothing sayable is left or it must not be said."""
+    """Return a name, a tag or a heading, as it may be quoted; empty when it does not fit or is not spoken of."""
     line = inert(text)
-    return "" if _pattern("unspoken").search(line) else _spoken(line, room, manner)
+    return _spoken(line, room, manner) if fits(line, room) and not _matches("unspoken", line) else ""
 
 
 def inert(text: str) -> str:
     """Return the text as one line that no Markdown, HTML, template or terminal acts on."""
-    line = "".join(_printable(unicodedata.normalize("NFC", _COMMENT.sub(" ", text))))
+    line = "".join(_printable(unicodedata.normalize("NFC", _HIDDEN.sub(" ", text))))
     line = _URL.sub(r"\1", _LINK.sub(r"\1", line))
     for pattern, replacement in _REPLACEMENTS:
         line = pattern.sub(replacement, line)
@@ -152,16 +170,22 @@ def split_heading(line: str) -> tuple[str, str]:
     return heading, body
 
 
-def split_reason(body: str) -> tuple[str, str]:
-    """Return the claim of a text and the clause or sentence that says why, when there is one."""
+def _main_sentence(body: str) -> str:
+    """Return the first sentence that says something, else the longest; empty for an empty body."""
     sentences = _sentences(body)
-    claim = next((s for s in sentences if columns(s) >= MIN_CLAIM_COLUMNS), max(sentences, key=columns, default=""))
-    for split in (_opening_reason, _inner_reason):
-        if halves := split(claim):
-            return halves
-    after = sentences[sentences.index(claim) + 1 :] if claim else []
-    reason = next((s for s in after if _matches("why-clauses", s) or _matches("why-events", s)), "")
-    return claim, reason if columns(reason) >= MIN_CLAIM_COLUMNS else ""
+    return next((s for s in sentences if columns(s) >= MIN_CLAIM_COLUMNS), max(sentences, key=columns, default=""))
+
+
+def _split_reason(sentence: str) -> tuple[str, str] | None:
+    """Return the claim of a sentence and the clause that says why; None when there is no such clause."""
+    return _opening_reason(sentence) or _inner_reason(sentence)
+
+
+def _next_reason(body: str, sentence: str) -> str:
+    """Return the sentence behind it that says why."""
+    behind = body.partition(sentence)[2]
+    reasons = (s for s in _sentences(behind) if _matches("why-clauses", s) or _matches("why-events", s))
+    return next((reason for reason in reasons if columns(reason) >= MIN_CLAIM_COLUMNS), "")
 
 
 def _sentences(body: str) -> list[str]:
@@ -204,12 +228,13 @@ def shorten(text: str, room: Room) -> str:
     """Return the text, or its beginning up to the last clause end or word that has room, then `…`."""
     if fits(text, room):
         return text
-    head = _longest(text, Room(columns=room.columns - 2, words=room.words), WordBreaker)
+    narrower = Room(columns=room.columns - 2, words=room.words)
+    head = _longest(text, narrower, WordBreaker)
     ends = [m.start() for m in _CLAUSE_END.finditer(text) if m.start() <= len(head)]
     if ends and columns(text[: ends[-1]]) >= SHORTEST_CUT * room.columns:
         return text[: ends[-1]]
     if columns(head) < SHORTEST_CUT * room.columns and len(head.split()) < room.words:
-        head = _longest(text, Room(columns=room.columns - 2, words=room.words), CharacterBreaker)
+        head = _longest(text, narrower, CharacterBreaker) or text[: narrower.columns // 2]
     return _closed(_DANGLING.sub("", head.rstrip(_EDGES)).rstrip(_EDGES)) + "…"
 
 
@@ -219,7 +244,7 @@ def _longest(text: str, room: Room, breaker: Callable[[str, str], Iterable[str]]
         if not fits(head + piece, room):
             break
         head += piece
-    return head or text[: room.columns // 2]
+    return head
 
 
 def _closed(head: str) -> str:
@@ -248,6 +273,7 @@ def _balanced(text: str, inner_marks: tuple[str, str]) -> str:
     if text.count('"') % 2:
         return text.replace('"', "")
     opening, closing = inner_marks
+    text = re.sub(r'^"([^"]*)"$', r"\1", text)
     return re.sub(r'"([^"]*)"', rf"{opening}\1{closing}", text)
 
 

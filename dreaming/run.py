@@ -71,9 +71,8 @@ def run_rem(run: Run) -> None:
         journal.mark(run.date, _signals([t.candidate for t in plan.truths], Mark.CHOSEN), at=run.began)
     truths = _truths(run, plan)
     run.sections[Phase.REM] = pages.rem_section(plan.themes, truths)
-    # Without anything newly staged the same week would be told again every night.
-    told = _of_rem(plan) if staged else ()
-    run.stories.append(Story(phase=Phase.REM, candidates=told, themes=tuple(theme.tag for theme in plan.themes)))
+    news = _news(run, plan)
+    run.stories.append(Story(phase=Phase.REM, candidates=news, themes=tuple(theme.tag for theme in plan.themes)))
     run.counts[Phase.REM] = {
         "considered": len(journal.marked(run.date, Mark.CONSIDERED)),
         "themes": len(plan.themes),
@@ -81,8 +80,11 @@ def run_rem(run: Run) -> None:
     }
 
 
-def _of_rem(plan: RemPlan) -> tuple[Candidate, ...]:
-    return tuple(truth.candidate for truth in plan.truths) or plan.distinct
+def _news(run: Run, plan: RemPlan) -> tuple[Candidate, ...]:
+    """Return the truths, else what was looked at, without what has not changed since REM last looked at it."""
+    known = run.home.journal.considered_before(run.date)
+    believed_in = tuple(truth.candidate for truth in plan.truths) or plan.distinct
+    return tuple(c for c in believed_in if known.get(c.id) != c.evidence.signal_count)
 
 
 def _truths(run: Run, plan: RemPlan) -> tuple[Truth, ...]:

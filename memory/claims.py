@@ -18,6 +18,9 @@ WRAPPED_COLUMNS = 60  # a line at least this wide was broken by the margin, not 
 _TASK_BOX = re.compile(r"\[[ xX]\](?:[ \t]+|(?=\n)|$)")
 _LABEL = re.compile(r"\[?\d{1,2}:\d\d|\w{1,20}(?::\s|：)")
 _BULLETS = frozenset("•·・‣▪◦●○–—→－＊*-")
+_LEAVES = frozenset({"heading_open", "html_block", "paragraph_open", "table_open"})
+_CONTAINER_STARTS = frozenset({"blockquote_open", "list_item_open"})
+_CONTAINER_ENDS = frozenset({"blockquote_close", "list_item_close"})
 _HARD_BREAKS = ("  ", "\\")
 
 
@@ -63,24 +66,26 @@ class _Reading:
     def claims(self) -> Iterator[Claim]:
         stream, before = iter(self._doc.tokens), ""
         for token in stream:
-            match token.type:
-                case "blockquote_open" | "list_item_open":
-                    self._outer.append(self._heading)
-                case "blockquote_close" | "list_item_close":
-                    self._heading = self._outer.pop()
-                case "html_block":
-                    yield from self._html(token)
-                case _ if first_line(token) in self._own.blocks:
-                    pass
-                case "heading_open":
-                    yield from self._under_heading(token, next(stream))
-                case "paragraph_open" if before == "list_item_open":
-                    yield from self._item(token, next(stream))
-                case "paragraph_open":
-                    yield from self._paragraph(token, next(stream))
-                case "table_open":
-                    yield from self._rows(stream)
-            before = token.type
+            kind = token.type
+            if kind in _LEAVES:
+                if kind == "html_block" or first_line(token) not in self._own.blocks:
+                    yield from self._leaf(token, stream, opens_item=before == "list_item_open")
+            elif kind in _CONTAINER_STARTS:
+                self._outer.append(self._heading)
+            elif kind in _CONTAINER_ENDS:
+                self._heading = self._outer.pop()
+            before = kind
+
+    def _leaf(self, token: Token, stream: Iterator[Token], *, opens_item: bool) -> Iterator[Claim]:
+        match token.type:
+            case "paragraph_open":
+                return self._item(token, next(stream)) if opens_item else self._paragraph(token, next(stream))
+            case "heading_open":
+                return self._under_heading(token, next(stream))
+            case "table_open":
+                return self._rows(stream)
+            case _:
+                return self._html(token)
 
     def _under_heading(self, token: Token, inline: Token) -> Iterator[Claim]:
         """Take the heading, or the text: a rule below a statement makes it a heading to Markdown, not to its writer."""

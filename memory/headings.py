@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from memory.sentences import cut
 
@@ -84,6 +85,7 @@ _FILLER = re.compile(
 """Says nothing beside a date or a time, but is a word of its own without one: `Sun`, `So`, `42`."""
 
 
+@lru_cache(maxsize=1024)
 def prefix(heading: str) -> str:
     """Return what stands before the chunks below a heading, empty when the heading says nothing."""
     text = heading.rstrip(" :：")

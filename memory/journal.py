@@ -169,6 +169,15 @@ class Journal:
         ).fetchall()
         return {FragmentId(row[0]): int(row[1]) for row in rows}
 
+    def considered_before(self, night: date) -> Mapping[FragmentId, int]:
+        """Return what REM looked at on earlier nights, with the signal count each had the last time."""
+        rows = self.connection.execute(
+            "SELECT fragment, signals, max(night) FROM phase_signal WHERE mark = 'considered' AND night < ?"
+            " GROUP BY fragment",
+            (night.isoformat(),),
+        ).fetchall()
+        return {FragmentId(row[0]): int(row[1]) for row in rows}
+
     def unconsidered(self, night: date) -> tuple[FragmentId, ...]:
         """Return what light staged up to this night and REM has not looked at since, on an earlier night."""
         rows = self.connection.execute(

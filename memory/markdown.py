@@ -22,7 +22,9 @@ CJK = r"\u2e80-\u3029\u3030-\u3098\u309b-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-
 CJK += r"\uff01\uff08\uff09\uff0c\uff0e\uff1a\uff1b\uff1f\uff61-\uff9d\U00020000-\U0003ffff"
 
 _CJK = re.compile(f"[{CJK}]")
-_MARKUP = re.compile(r"[\\`*\[<&]|~~|(?<![^\W_])_|_(?![^\W_])")
+_MARKUP = re.compile(r"[\\*\[<&]|~~")
+_UNDERSCORE_AT_WORD_EDGE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
+_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 _RUN = re.compile(r"https?://\S+|(?:data:[\w/+.;=-]*,)?[A-Za-z0-9+/_-]{120,}={0,2}")
 _YAML = re.compile(r"\s*(?:#.*\s+)*[\w.-]+[ \t]*:(?:\s|$)")
 _FORMATTING = re.compile(
@@ -65,8 +67,11 @@ class Document:
     def visible_lines(self, content: str) -> list[str]:
         """Return what a reader sees of each line of an inline token's content; an invisible line is empty."""
         lines = content.split("\n")
-        if not _MARKUP.search(content):
-            return [_visible(line) for line in lines]
+        if not _has_markup(content):
+            if "`" not in content:
+                return [_visible(line) for line in lines]
+            if len(lines) == 1:
+                return [_visible(_CODE_SPAN.sub(_code, content))]
         return [
             _visible(line)
             for first in range(0, len(lines), INLINE_LINES)
@@ -109,11 +114,20 @@ def first_line(token: Token) -> int:
 def document(text: str) -> Document:
     """Parse a text whose lines end in LF; dashes around prose at its top are rules, not front matter."""
     definitions: EnvType = {}
-    tokens = _PARSER.parse(text, definitions)
-    if tokens and tokens[0].type == "front_matter" and not _YAML.match(tokens[0].content):
-        definitions = {}
-        tokens = _PARSER_OF_PROSE.parse(text, definitions)
-    return Document(tuple(tokens), definitions)
+    if text.startswith("---"):
+        tokens = _PARSER_OF_FRONT_MATTER.parse(text, definitions)
+        if tokens[0].type == "front_matter" and _YAML.match(tokens[0].content):
+            return Document(tuple(tokens), definitions)
+    return Document(tuple(_PARSER.parse(text, definitions)), definitions)
+
+
+def _has_markup(content: str) -> bool:
+    return bool(_MARKUP.search(content) or ("_" in content and _UNDERSCORE_AT_WORD_EDGE.search(content)))
+
+
+def _code(span: re.Match[str]) -> str:
+    padded = span[2][0] == span[2][-1] == " " and not span[2].isspace()
+    return span[2][1:-1] if padded else span[2]
 
 
 def _visible(line: str) -> str:
@@ -177,5 +191,5 @@ def _parser() -> MarkdownIt:
     return parser
 
 
-_PARSER_OF_PROSE = _parser()
-_PARSER = _parser().use(front_matter_plugin)
+_PARSER = _parser()
+_PARSER_OF_FRONT_MATTER = _parser().use(front_matter_plugin)

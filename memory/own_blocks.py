@@ -42,13 +42,17 @@ class OwnLines:
 
 def own_lines(tokens: Sequence[Token]) -> OwnLines:
     """Find markers that stand as HTML comments of their own; one in a fence or in a sentence is the user's text."""
-    marks = list(_landmarks(tokens))
+    marks = list(_landmarks(tokens)) if _mentions_a_marker(tokens) else []
     blocks: set[int] = set()
     for place, mark in enumerate(marks):
         if mark.sign is _Sign.START and mark.line not in blocks:
             blocks.update(range(mark.above, _block_end(marks, place)))
     promotions = frozenset(mark.line + 1 for mark in marks if mark.sign is _Sign.PROMOTION)
     return OwnLines(blocks=frozenset(blocks), promotions=promotions)
+
+
+def _mentions_a_marker(tokens: Sequence[Token]) -> bool:
+    return any(token.type == "html_block" and "openclaw" in token.content.lower() for token in tokens)
 
 
 def _block_end(marks: Sequence[_Landmark], place: int) -> int:

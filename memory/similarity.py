@@ -2,11 +2,12 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import chain
 from math import ceil
+from operator import add
 from unicodedata import category, normalize
 
 from memory.words import LANGUAGES, vocabulary
@@ -14,6 +15,7 @@ from memory.words import LANGUAGES, vocabulary
 ROUNDING = 1e-9
 """Subtracted before rounding up a bound, so that 0.9 * 30 asks for 27 common tokens and not for 28."""
 CACHED_CLAIMS = 4096
+CACHED_WORDS = 100_000
 
 Ids = tuple[int, ...]
 """The tokens of a text as numbers, rarest first."""
@@ -28,6 +30,8 @@ _WIDE_OR_NARROW = re.compile("[\uff00-\uffef]+")
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _FIGURE = re.compile(r"(?:(?<![^\W_])[-−+])?\d+(?:[.,:/-]\d+)*(?:[a-z]+|\s?[%°€$£¥])?")
+_DIGIT = re.compile(r"\d")
+_QUOTES = frozenset("\"`'“„‘「『《«")
 _QUOTED = re.compile(
     r"""
       "([^"]+)" | `([^`]+)` | (?<!\w)'([^']+)'(?!\w) | “([^”]+)” | „([^“”]+)[“”] | ‘([^’]+)’(?!\w)
@@ -55,12 +59,9 @@ class _Words:
     endings: tuple[str, ...]
     anywhere: re.Pattern[str]
 
-    def found(self, text: str) -> Iterator[str]:
-        """Yield what of the list a folded text contains."""
-        for word in _WORD.findall(text):
-            if word in self.whole or word.startswith(self.beginnings) or word.endswith(self.endings):
-                yield word
-        yield from self.anywhere.findall(text)
+    def has(self, word: str) -> bool:
+        """Return whether the list names this word."""
+        return word in self.whole or word.startswith(self.beginnings) or word.endswith(self.endings)
 
 
 def tokens(text: str) -> frozenset[str]:
@@ -69,7 +70,7 @@ def tokens(text: str) -> frozenset[str]:
     found = set(_RUN.findall(folded))
     for run in _CJK_RUN.findall(folded):
         found.update(run)
-        found.update(first + second for first, second in pairwise(run))
+        found.update(map(add, run, run[1:]))
     return frozenset(found)
 
 
@@ -119,20 +120,23 @@ class _Kept:
         if not ids:
             return self.without_tokens.setdefault(_plain(text), index)
         rarest = ids[: len(ids) - self._least(len(ids)) + 1]
-        for other in sorted({other for token in rarest for other in self.holders.get(token, ())}):
-            if self._alike(ids, self.sets[other]):
-                return other
+        twin = self._first_alike(ids, sorted({other for token in rarest for other in self.holders.get(token, ())}))
+        if twin is not None:
+            return twin
         self.sets[index] = ids
         for token in rarest:
             self.holders[token].append(index)
         return index
 
-    def _alike(self, ids: Ids, others: Ids) -> bool:
-        smaller, larger = sorted((len(ids), len(others)))
-        if smaller < self._least(larger):
-            return False
-        common = len(set(ids).intersection(others))
-        return common / (smaller + larger - common) >= self.threshold
+    def _first_alike(self, ids: Ids, others: Iterable[int]) -> int | None:
+        own, least, most = set(ids), self._least(len(ids)), len(ids) / self.threshold + ROUNDING
+        for other in others:
+            size = len(self.sets[other])
+            if least <= size <= most:
+                common = len(own.intersection(self.sets[other]))
+                if common / (len(own) + size - common) >= self.threshold:
+                    return other
+        return None
 
     def _least(self, size: int) -> int:
         """Return how many tokens a set must share at least with one of this size."""
@@ -142,9 +146,10 @@ class _Kept:
 def _by_rarity(texts: Sequence[str]) -> list[Ids]:
     """Return the tokens of each text as numbers: those are small to hold, sets of strings are not."""
     numbers: dict[str, int] = {}
-    sets = [tuple(numbers.setdefault(token, len(numbers)) for token in sorted(tokens(text))) for text in texts]
-    counts = Counter(number for ids in sets for number in ids)
-    return [tuple(sorted(ids, key=lambda number: (counts[number], number))) for ids in sets]
+    sets = [tuple(numbers.setdefault(token, len(numbers)) for token in tokens(text)) for text in texts]
+    counts = Counter(chain.from_iterable(sets))
+    ranks = {number: rank for rank, number in enumerate(sorted(counts, key=counts.__getitem__))}
+    return [tuple(sorted(map(ranks.__getitem__, ids))) for ids in sets]
 
 
 def _plain(text: str) -> str:
@@ -154,17 +159,34 @@ def _plain(text: str) -> str:
 @lru_cache(maxsize=CACHED_CLAIMS)
 def _claim(text: str) -> _Claim:
     folded = normalize("NFKC", text).lower()
+    words = _WORD.findall(folded)
     return _Claim(
-        numbers=tuple(sorted(_numbers(folded))),
-        negations=sum(1 for _ in _list("negation").found(folded)),
-        names=frozenset(" ".join("".join(quoted).split()) for quoted in _QUOTED.findall(folded)),
+        numbers=tuple(sorted((*_figures(folded), *_listed("numbers", folded, words)))),
+        negations=len(_listed("negation", folded, words)),
+        names=_names(folded),
     )
 
 
-def _numbers(folded: str) -> Iterator[str]:
-    yield from ("".join(figure.split()) for figure in _FIGURE.findall(folded))
-    yield from _numerals().findall(folded)
-    yield from _list("numbers").found(folded)
+def _figures(folded: str) -> list[str]:
+    figures = _FIGURE.findall(folded) if _DIGIT.search(folded) else []
+    return ["".join(figure.split()) for figure in figures] + ([] if folded.isascii() else _numerals().findall(folded))
+
+
+def _listed(concern: str, folded: str, words: Iterable[str]) -> list[str]:
+    """Return what of a word list a folded text contains."""
+    listed = [word for word in words if _is_listed(concern, word)]
+    return listed if folded.isascii() else listed + _list(concern).anywhere.findall(folded)
+
+
+def _names(folded: str) -> frozenset[str]:
+    if _QUOTES.isdisjoint(folded):
+        return frozenset()
+    return frozenset(" ".join("".join(quoted).split()) for quoted in _QUOTED.findall(folded))
+
+
+@lru_cache(maxsize=CACHED_WORDS)
+def _is_listed(concern: str, word: str) -> bool:
+    return _list(concern).has(word)
 
 
 @cache

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from house import House
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("steady", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -23,3 +24,9 @@ def golden() -> Callable[[str], Any]:
         return json.loads((GOLDEN / f"{name}.json").read_text(encoding="utf-8"))
 
     return read
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    """An empty workspace."""
+    return House(tmp_path)

@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from datetime import date
 from operator import attrgetter
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from workspace.errors import Problem, UnreadableError
 from workspace.files import digest
@@ -52,7 +52,7 @@ class DiaryText:
 def diaries(root: Path, *, folder: str = "memory", pattern: str = DEFAULT_PATTERN) -> Listing:
     """List the diaries below a folder; raise ValueError when the pattern has no group named `date`."""
     walk = _Walk(root, folder, _compiled(pattern))
-    walk.enter(walk.base, f"{folder}/")
+    walk.enter(walk.base, "".join(f"{part}/" for part in PurePosixPath(folder).parts))
     walk.follow_links()
     by_path = sorted(walk.diaries.values(), key=attrgetter("path"))
     return Listing(
@@ -89,13 +89,12 @@ class _Walk:
         self.base = os.path.realpath(root / folder)
         self.diaries: dict[str, Diary] = {}
         self.problems: list[Problem] = []
-        self._folder = folder
         self._days = pattern
         self._inside = _prefixes(root, self.base)
         self._own = {f"{self.base}{os.sep}{name}" for name in OWN_FOLDERS}
         self._links: list[tuple[str, str]] = []
         self._entered: set[str] = set()
-        self._linked: set[str] = set()
+        self._taken: set[str] = set()
 
     def enter(self, folder: str, shown: str) -> None:
         """Walk through a real folder whose path the user sees as `shown`, and all below it."""
@@ -132,7 +131,7 @@ class _Walk:
         day = self._day(name) if name[-3:].lower() == ".md" else None
         if not entry.is_dir():
             if day:
-                self._take(shown + name, day, entry)
+                self._take(shown + name, entry.path, day, entry)
             return False
         if day:
             self._leave_out(shown + name, "is a folder, not a diary")
@@ -153,31 +152,25 @@ class _Walk:
             return self._leave_out(shown, "is a link to what this program wrote")
         if is_folder:
             return self.enter(str(real), f"{shown}/")
-        if day and not self._is_known(str(real)):
-            self._linked.add(str(real))
-            self._take(shown, day, real)
-        return None
-
-    def _is_known(self, real: str) -> bool:
-        """Tell whether a file has been taken, by its own name or through another link."""
-        below = unicodedata.normalize("NFC", f"{self._folder}{real[len(self.base) :]}")
-        return real in self._linked or (real.startswith(self.base) and below in self.diaries)
+        return self._take(shown, str(real), day, real) if day else None
 
     def _day(self, name: str) -> date | None:
         """Return the first valid date of a name."""
-        match = self._days.search(name)
-        while match:
+        for match in self._days.finditer(name):
             try:
                 return date.fromisoformat(match["date"] or "")
             except ValueError:
-                match = self._days.search(name, max(match.end(), match.start() + 1))
+                continue
         return None
 
-    def _take(self, shown: str, day: date, entry: os.DirEntry[str] | Path) -> None:
+    def _take(self, shown: str, real: str, day: date, entry: os.DirEntry[str] | Path) -> None:
         try:
             status = entry.stat()
         except FileNotFoundError:
             return
+        if real in self._taken:
+            return
+        self._taken.add(real)
         if not stat.S_ISREG(status.st_mode):
             self._leave_out(shown, "is not a regular file")
         elif not shown.isprintable() and _UNSAYABLE.search(shown):

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from workspace.errors import DamagedBlockError
-from workspace.lines import BOM, harmless, line_end, one_line, outline, split_lines, with_block
+from workspace.lines import BOM, harmless, line_end, one_line, outline, printable, split_lines, with_block
 
 __all__ = [
     "HEADINGS",
@@ -137,8 +137,7 @@ def _head(lines: Sequence[str], block: range, name: str) -> int:
 def _body(body: str) -> list[str]:
     """Return a body's lines, none of which can end the block or hide its end."""
     inner = _INNER_FENCE.sub(r"\1\\\2", _INNER_MARKER.sub("<! --", body))
-    printable = inner.encode("utf-8", "replace").decode("utf-8")
-    return [line.rstrip("\r\n") for line in split_lines(printable.strip("\r\n"))]
+    return [line.rstrip("\r\n") for line in split_lines(printable(inner).strip("\r\n"))]
 
 
 def _prose(prose: str) -> str:

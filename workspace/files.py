@@ -21,7 +21,7 @@ from workspace.errors import (
     Problem,
     WorkspaceError,
 )
-from workspace.lines import line_end, split_lines
+from workspace.lines import line_end, printable, split_lines
 from workspace.lock import lock
 
 __all__ = [
@@ -176,7 +176,7 @@ def _replace(document: Document, raw: bytes) -> None:
 def _require_writable(document: Document) -> None:
     """Respect a file the user made read-only; replacing it would only need the folder's permission."""
     checks_user = os.access in os.supports_effective_ids
-    if document.digest is not None and not os.access(document.path, os.W_OK, effective_ids=checks_user):
+    if document.path.exists() and not os.access(document.path, os.W_OK, effective_ids=checks_user):
         raise NotWritableError(document.path, "it is read-only")
 
 
@@ -217,11 +217,6 @@ def _require_unchanged(document: Document) -> None:
 
 
 def _diff(document: Document, text: str) -> str:
-    before, after = split_lines(_shown(document.text)), split_lines(_shown(text))
+    before, after = split_lines(printable(document.text)), split_lines(printable(text))
     lines = unified_diff(before, after, f"a/{document.name}", f"b/{document.name}")
     return "".join(line if line.endswith(("\n", "\r")) else f"{line}\n\\ No newline at end of file\n" for line in lines)
-
-
-def _shown(text: str) -> str:
-    """Replace what no terminal can print: bytes that were not UTF-8."""
-    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")

@@ -10,6 +10,7 @@ from markdown_it.token import Token
 BOM = "\ufeff"
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
+_HEADING = re.compile(r" {0,3}(?![-+*>]|\d+[.)])\S")
 _BLOCKS = MarkdownIt("commonmark").disable(["inline", "text_join"])
 
 
@@ -37,7 +38,7 @@ def with_block(text: str, block: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
-    """Line indexes that matter: inside closed fences, and where top-level headings begin."""
+    """Line indexes that matter: inside closed fences, and where headings begin that stand for themselves."""
 
     fenced: frozenset[int]
     headings: frozenset[int]
@@ -45,11 +46,12 @@ class Outline:
 
 def outline(lines: Sequence[str]) -> Outline:
     """Find fences and headings; a fence nobody closed hides nothing, or one stray line would hide all that follows."""
-    tokens = [token for token in _BLOCKS.parse("".join(lines)) if token.level == 0]
+    tokens = _BLOCKS.parse("".join(lines))
     fences = [_span(token) for token in tokens if token.type == "fence" and _is_closed(token, lines)]
+    headings = [_span(token).start for token in tokens if token.type == "heading_open"]
     return Outline(
-        fenced=frozenset(index for fence in fences for index in fence),
-        headings=frozenset(_span(token).start for token in tokens if token.type == "heading_open"),
+        fenced=frozenset(at for fence in fences for at in fence),
+        headings=frozenset(at for at in headings if _HEADING.match(lines[at])),
     )
 
 
@@ -58,9 +60,10 @@ def _span(token: Token) -> range:
 
 
 def _is_closed(fence: Token, lines: Sequence[str]) -> bool:
+    """Tell whether a fence outside lists and quotations, which close theirs, has a last line of its own."""
     span = _span(fence)
     mark = re.escape(fence.markup) + re.escape(fence.markup[0])
-    return len(span) > 1 and re.fullmatch(rf" {{0,3}}{mark}*[ \t]*[\r\n]*", lines[span[-1]]) is not None
+    return fence.level == 0 and len(span) > 1 and bool(re.fullmatch(rf" {{0,3}}{mark}*[ \t]*[\r\n]*", lines[span[-1]]))
 
 
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ufeff]")
@@ -81,9 +84,14 @@ _NUMBER = re.compile(r"(\d{1,9})([.)])(?=\s|$)")
 _COMMENT_EDGES = (("<!--", "<! --"), ("-->", "-- >"), ("--!>", "--! >"))
 
 
+def printable(text: str) -> str:
+    """Replace what no encoding can print: halves of surrogate pairs, which also stand for bytes that are not UTF-8."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
 def one_line(text: str) -> str:
     """Put a text on one line and break comment marks up, visibly, so that it neither opens nor ends a comment."""
-    flat = " ".join(_SURROGATE.sub("\ufffd", _UNPRINTABLE.sub("", text)).split())
+    flat = " ".join(_UNPRINTABLE.sub("", printable(text)).split())
     for mark, broken in _COMMENT_EDGES:
         flat = flat.replace(mark, broken)
     return flat

@@ -106,7 +106,7 @@ def _own(lines: Sequence[str], shape: Outline, dated: dict[int, date], places: S
         if not match:
             continue
         stop = _stop(lines, at)
-        hanging = list(_hanging(lines, stop)) if stop > at + 1 else []
+        hanging = list(_hanging(lines, shape, stop)) if stop > at + 1 else []
         words = _BULLET.match(lines[stop - 1]) if stop > at + 1 else None
         text = " ".join([plain(words["text"]), *hanging]) if words else ""
         written = Written(
@@ -128,7 +128,7 @@ def _stop(lines: Sequence[str], marker: int) -> int:
     return at + 1 if at < len(lines) and _BULLET.match(lines[at]) else marker + 1
 
 
-def _hanging(lines: Sequence[str], at: int) -> Iterator[str]:
-    while at < len(lines) and (match := _HANGING.match(lines[at])):
+def _hanging(lines: Sequence[str], shape: Outline, at: int) -> Iterator[str]:
+    while at < len(lines) and at not in shape.headings and (match := _HANGING.match(lines[at])):
         yield match["text"]
         at += 1

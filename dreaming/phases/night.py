@@ -1,7 +1,7 @@
 """What a phase is given: one night of one workspace, as frozen values."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 
 from dreaming.config import Config
@@ -21,5 +21,5 @@ class Night:
     config: Config
     candidates: tuple[Candidate, ...]
     told: frozenset[FragmentId] = frozenset()
-    staged_before: Mapping[FragmentId, int] = {}
+    staged_before: Mapping[FragmentId, int] = field(default_factory=dict)
     claims: tuple[str, ...] = ()

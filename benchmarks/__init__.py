@@ -1,0 +1,1 @@
+"""Measurements at the size the store must carry: ten years of diaries."""

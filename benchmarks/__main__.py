@@ -1,0 +1,105 @@
+"""`make bench`: a table of times and memory; nothing here passes or fails."""
+
+import resource
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import click
+
+from benchmarks import diaries
+from dreaming.home import Home, opened
+from dreaming.night import enabled, run_night
+from dreaming.reading import search
+from memory.chunking import chunks
+from memory.model import statement_id
+from memory.store import Vote
+
+START = datetime(2026, 5, 30, 3, tzinfo=UTC)
+QUERIES = (
+    "gateway tokens",
+    "路由器 电池",
+    "which port does the importer lock",
+    "锅炉 需要 几个 过滤器",
+    "thermostat 42",
+    "护照",
+)
+
+
+@click.command()
+@click.option("--days", default=3650, show_default=True, help="Diaries to invent.")
+@click.option("--lines", default=28, show_default=True, help="Fragments a diary.")
+def main(days: int, lines: int) -> None:
+    """Measure chunking, a first night, a quiet night, recalls and searches."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        written = diaries.write(root, days=days, lines=lines)
+        _row("diaries", f"{days:,} ({written / 1e6:.1f} MB)")
+        _row("chunking", f"{_chunking(root):.2f} MB/s")
+        with opened(root, environ={}, overrides={"dreaming.timezone": "UTC"}) as home:
+            _measure(home)
+
+
+def _measure(home: Home) -> None:
+    def night(number: int) -> Callable[[], object]:
+        return lambda: run_night(home, phases=enabled(home), now=START + timedelta(days=number))
+
+    _row("first night", f"{_seconds(night(0)):.1f} s")
+    _row("fragments", f"{home.store.counts()['fragments']:,}")
+    _row("memory at its height", f"{_peak():.0f} MB")
+    _row("quiet night", f"{_seconds(night(1)):.2f} s")
+    _row("the same night again", f"{_seconds(night(1)):.2f} s")
+    _row("one recall recorded", _spread([_seconds(_recall(home, n)) for n in range(200)]))
+    _row("one search, with sync", _spread([_seconds(_search(home, n)) for n in range(60)]))
+
+
+def _recall(home: Home, number: int) -> Callable[[], object]:
+    vote = Vote(
+        statement=statement_id("", str(number)),
+        query="q",
+        day=START.date(),
+        score=0.9,
+        surface="bench",
+        at=START,
+    )
+    return lambda: home.store.record([vote])
+
+
+def _search(home: Home, number: int) -> Callable[[], object]:
+    query = f"{QUERIES[number % len(QUERIES)]} {number}"
+    return lambda: search(home, query, now=START + timedelta(days=2))
+
+
+def _chunking(root: Path) -> float:
+    texts = [path.read_text(encoding="utf-8") for path in sorted((root / "memory").glob("*.md"))[:500]]
+    size = sum(len(text.encode("utf-8")) for text in texts) / 1e6
+    return size / _seconds(lambda: [chunks(text) for text in texts])
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    before = time.perf_counter()
+    work()
+    return time.perf_counter() - before
+
+
+def _spread(seconds: list[float]) -> str:
+    ordered = sorted(seconds)
+    p95 = ordered[int(len(ordered) * 0.95)]
+    return f"{statistics.median(ordered) * 1000:.1f} ms median, {p95 * 1000:.1f} ms p95"
+
+
+def _peak() -> float:
+    usage = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return usage / (1024 if sys.platform != "darwin" else 1024 * 1024)
+
+
+def _row(name: str, value: str) -> None:
+    click.echo(f"{name:<24}{value}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,263 @@
+"""The command line: its JSON contract, its exit codes, and what it says when something is wrong."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from dreaming.cli import COMMANDS, dream
+from house import House, moment
+from workspace.lock import lock
+
+NIGHT = "2026-03-08T03:00+08:00"
+
+
+@pytest.fixture(autouse=True)
+def own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
+    monkeypatch.setenv("DREAM_DREAMING__TIMEZONE", "Asia/Shanghai")
+
+
+@pytest.fixture
+def garage(house: House) -> House:
+    house.write("memory/2026-03-02.md", "- Garage panel takes a CR2450 cell\n")
+    house.search("garage battery", "2026-03-03T12:00")
+    house.search("panel cell", "2026-03-05T12:00")
+    house.search("which coin cell", "2026-03-07T12:00")
+    return house
+
+
+def call(house: House, *arguments: str, now: str = NIGHT) -> Result:
+    return CliRunner().invoke(dream, ["--workspace", str(house.root), "--now", now, *arguments], prog_name="dream")
+
+
+def document(result: Result) -> Any:
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_a_night_prints_one_line_a_phase(garage: House) -> None:
+    lines = call(garage).stdout.splitlines()
+    assert lines[0] == "Night of 2026-03-08"
+    assert [line.split()[0] for line in lines[1:4]] == ["light", "rem", "deep"]
+    assert "Garage panel takes a CR2450 cell" in lines[4]
+
+
+def test_a_night_keeps_its_json_contract(garage: House) -> None:
+    night = document(call(garage, "--json"))
+    assert night["night"] == "2026-03-08"
+    assert [phase["name"] for phase in night["phases"]] == ["light", "rem", "deep"]
+    ((promoted,),) = [night["promoted"]]
+    assert promoted.keys() >= {"id", "text", "score"}
+    assert night["refused"] == {}
+    assert all(isinstance(phase[count], int) for phase in night["phases"] for count in phase.keys() - {"name", "told"})
+
+
+def test_only_the_named_phases_run(garage: House) -> None:
+    night = document(call(garage, "--phase", "deep", "--phase", "light", "--json"))
+    assert [phase["name"] for phase in night["phases"]] == ["light", "deep"]
+
+
+def test_a_phase_that_is_off_runs_only_when_named(garage: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DREAM_REM__ENABLED", "false")
+    assert [p["name"] for p in document(call(garage, "--json"))["phases"]] == ["light", "deep"]
+    assert [p["name"] for p in document(call(garage, "--phase", "rem", "--json"))["phases"]] == ["rem"]
+
+
+def test_a_dry_run_prints_plan_and_diffs_and_makes_nothing(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    house.write("memory/2026-03-07.md", "- Garage panel takes a CR2450 cell\n")
+    shown = document(call(house, "--dry-run", "--json"))
+    assert shown["dry_run"] is True
+    assert "+- Candidate: Garage panel" in shown["diffs"][0]
+    assert sorted(p.name for p in tmp_path.rglob("*")) == ["2026-03-07.md", "memory"]
+
+
+def test_search_keeps_its_json_contract_and_says_what_was_recorded(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- Garage panel takes a CR2450 cell\n\n- the other panel is blue\n")
+    found = document(call(house, "search", "garage", "panel", "--json"))
+    assert found["query"] == "garage panel"
+    assert found["results"][0] == {
+        "id": found["results"][0]["id"],
+        "path": "memory/2026-03-02.md",
+        "start_line": 1,
+        "end_line": 1,
+        "text": "Garage panel takes a CR2450 cell",
+        "relevance": 1.0,
+        "recorded": True,
+    }
+    assert all(one["recorded"] == (one["relevance"] >= 0.3) for one in found["results"])
+
+
+def test_get_reads_lines_and_counts_as_a_recall(house: House) -> None:
+    house.write("memory/2026-03-02.md", "# Monday\n\n- Garage panel takes a CR2450 cell\n\n- something else\n")
+    read = document(call(house, "get", "memory/2026-03-02.md:3-3", "--json"))
+    assert read["text"] == "- Garage panel takes a CR2450 cell"
+    assert [(one["text"], one["recorded"]) for one in read["results"]] == [("Garage panel takes a CR2450 cell", True)]
+    assert house.explain("Garage", "2026-03-08T04:00").candidate.evidence.recalls == 1
+    assert house.explain("something", "2026-03-08T04:00").candidate.evidence.recalls == 0
+
+
+def test_opening_a_whole_long_diary_is_no_vote(house: House) -> None:
+    house.write("memory/2026-03-02.md", "\n\n".join(f"- statement number {n} of the day" for n in range(60)))
+    read = document(call(house, "get", "memory/2026-03-02.md", "--json"))
+    assert not any(one["recorded"] for one in read["results"])
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["../secret.md", "/etc/passwd", "MEMORY.md", "memory/../../x", "memory/2026-03-02.md:99-100", "a" * 16, "\0"],
+)
+def test_get_reads_nothing_but_diaries_of_the_workspace(house: House, place: str) -> None:
+    house.write("memory/2026-03-02.md", "- Garage panel takes a CR2450 cell\n")
+    result = call(house, "get", place)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("dream: ")
+
+
+def test_explain_all_keeps_its_json_contract(garage: House) -> None:
+    garage.write("memory/2026-03-07.md", "- nobody asked for this line\n")
+    call(garage)
+    rows = document(call(garage, "explain", "--all", "--json"))["candidates"]
+    by_text = {row["text"]: row for row in rows}
+    kept, silent = by_text["Garage panel takes a CR2450 cell"], by_text["nobody asked for this line"]
+    assert kept["verdict"] == "promoted"
+    assert silent["verdict"] == "refused"
+    assert set(kept["components"]) == {
+        *("frequency", "relevance", "diversity"),
+        *("recency", "consolidation", "conceptual"),
+    }
+    assert (
+        kept["evidence"].items()
+        >= {"recalls": 3, "sightings": 1, "grounded": 0, "unique_queries": 3, "days": 3}.items()
+    )
+    for row in rows:
+        assert [gate["name"] for gate in row["gates"]] == [gate["name"] for gate in kept["gates"]]
+        assert all(gate.keys() >= {"name", "passed", "value", "threshold"} for gate in row["gates"])
+        assert all(bool(gate["missing"]) != gate["passed"] for gate in row["gates"])
+
+
+def test_explain_says_eligible_before_the_night_and_promoted_after_it(garage: House) -> None:
+    (before,) = document(call(garage, "explain", "Garage", "--json"))["candidates"]
+    call(garage)
+    (after,) = document(call(garage, "explain", before["id"], "--json"))["candidates"]
+    assert (before["verdict"], after["verdict"]) in [("eligible", "promoted"), ("refused", "promoted")]
+
+
+def test_explain_in_words_names_every_gate_and_what_is_missing(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- Garage panel takes a CR2450 cell\n")
+    call(house, "search", "garage panel")
+    said = call(house, "explain").stdout
+    assert "recalls 1 of 3" in said
+    for name in ("origin", "clean", "not_promoted", "recalled", "recalls", "unique_queries", "age", "score", "source"):
+        assert f" {name} " in said
+
+
+def test_explain_of_an_unknown_text_is_refused_with_the_way_out(house: House) -> None:
+    result = call(house, "explain", "no such thing")
+    assert result.exit_code == 1
+    assert "fewer words" in result.stdout
+
+
+def test_status_prints_the_same_facts_as_its_json(garage: House) -> None:
+    assert document(call(garage, "status", "--json"))["last_night"] is None
+    assert "never run" in call(garage, "status").stdout
+    call(garage)
+    facts = document(call(garage, "status", "--json"))
+    said = call(garage, "status").stdout
+    assert facts["last_night"]["night"] in said
+    assert f"{facts['memory']['chars']:,} of {facts['memory']['budget_chars']:,}" in said
+    assert "Schedule    off" in said
+    assert facts["enabled"] is False
+    assert facts["memory"]["in_force"] == 1
+
+
+def test_status_names_the_streak_and_the_gate_that_blocks_most(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- Garage panel takes a CR2450 cell\n")
+    house.search("garage panel", "2026-03-02T12:00")
+    for day in (3, 4, 5):
+        house.night(f"2026-03-0{day}T03:00")
+    facts = document(call(house, "status", "--json"))
+    assert facts["nights_without_promotion"] == 3
+    assert facts["blocking_gate"] == "recalls"
+
+
+def test_init_writes_the_documented_settings_and_leaves_what_is_there(tmp_path: Path) -> None:
+    made = CliRunner().invoke(dream, ["init", str(tmp_path / "ws"), "--json"])
+    assert document(made)["created"] == ["memory/", "config.toml"]
+    shipped = (Path(__file__).parent.parent / "config.toml").read_bytes()
+    assert (tmp_path / "ws/config.toml").read_bytes() == shipped
+    (tmp_path / "ws/config.toml").write_text("[deep]\nlimit = 3\n", encoding="utf-8")
+    again = CliRunner().invoke(dream, ["init", str(tmp_path / "ws")])
+    assert again.exit_code == 0
+    assert (tmp_path / "ws/config.toml").read_text(encoding="utf-8") == "[deep]\nlimit = 3\n"
+
+
+def test_all_bad_settings_are_named_at_once_with_exit_code_2(house: House) -> None:
+    house.write("config.toml", "[deep]\nmin_score = 7\nmin_recal_count = 2\n")
+    result = call(house)
+    assert result.exit_code == 2
+    assert "deep.min_score" in result.stderr
+    assert "min_recal_count" in result.stderr
+    assert "min_recall_count" in result.stderr
+
+
+def test_a_folder_that_is_not_there_is_exit_code_2(tmp_path: Path) -> None:
+    result = CliRunner().invoke(dream, ["--workspace", str(tmp_path / "nowhere")])
+    assert result.exit_code == 2
+    assert "dream init" in result.stderr
+
+
+def test_a_night_that_runs_already_is_exit_code_3_and_names_the_holder(house: House) -> None:
+    with lock(house.root, now=moment("2026-03-08T03:00")):
+        result = call(house)
+    assert result.exit_code == 3
+    assert str(os.getpid()) in result.stderr
+
+
+def test_a_store_of_a_newer_version_is_exit_code_1(garage: House) -> None:
+    import sqlite3
+
+    with sqlite3.connect(garage.root / "memory/.dreams/recall.db") as connection:
+        connection.execute("PRAGMA user_version = 99")
+    result = call(garage)
+    assert result.exit_code == 1
+    assert "newer version" in result.stderr
+
+
+def test_a_time_that_is_none_is_refused_with_an_example() -> None:
+    result = CliRunner().invoke(dream, ["--now", "tonight"])
+    assert result.exit_code == 2
+    assert "2026-06-18T03:00" in result.output
+
+
+def test_options_may_stand_before_or_after_the_command(garage: House) -> None:
+    before = call(garage, "search", "garage", "--json").stdout
+    after = CliRunner().invoke(
+        dream, ["search", "garage", "--json", "--workspace", str(garage.root), "--now", NIGHT], prog_name="dream"
+    )
+    assert after.stdout == before
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_every_command_has_help(command: str) -> None:
+    result = CliRunner().invoke(dream, [command, "--help"])
+    assert result.exit_code == 0
+    for option in ("--workspace", "--config", "--now", "--json"):
+        assert option in result.output
+
+
+def test_the_demo_promotes_the_rule_and_refuses_a_folder_in_use(tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+    result = CliRunner().invoke(dream, ["demo", str(folder)])
+    assert result.exit_code == 0, result.output
+    assert "真实数据库" in (folder / "MEMORY.md").read_text(encoding="utf-8")
+    assert str(folder / "DREAMS.md") in result.output
+    refused = CliRunner().invoke(dream, ["demo", str(folder)])
+    assert refused.exit_code == 1
+    assert "--fresh" in refused.stderr
