@@ -8,26 +8,21 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from random import Random
 
 import click
 
 from benchmarks import diaries
 from dreaming.home import Home, opened
 from dreaming.night import enabled, run_night
-from dreaming.reading import search
+from dreaming.observe import observe
+from dreaming.reading import RESULTS
+from memory import search as ranking
 from memory.chunking import chunks
 from memory.model import statement_id
 from memory.store import Vote
 
 START = datetime(2026, 5, 30, 3, tzinfo=UTC)
-QUERIES = (
-    "gateway tokens",
-    "路由器 电池",
-    "which port does the importer lock",
-    "锅炉 需要 几个 过滤器",
-    "thermostat 42",
-    "护照",
-)
 
 
 @click.command()
@@ -54,7 +49,8 @@ def _measure(home: Home) -> None:
     _row("quiet night", f"{_seconds(night(1)):.2f} s")
     _row("the same night again", f"{_seconds(night(1)):.2f} s")
     _row("one recall recorded", _spread([_seconds(_recall(home, n)) for n in range(200)]))
-    _row("one search, with sync", _spread([_seconds(_search(home, n)) for n in range(60)]))
+    _row("one search", _spread([_seconds(_search(home, n)) for n in range(200)]))
+    _row("the sync before it", _spread([_seconds(_sync(home)) for n in range(20)]))
 
 
 def _recall(home: Home, number: int) -> Callable[[], object]:
@@ -70,8 +66,14 @@ def _recall(home: Home, number: int) -> Callable[[], object]:
 
 
 def _search(home: Home, number: int) -> Callable[[], object]:
-    query = f"{QUERIES[number % len(QUERIES)]} {number}"
-    return lambda: search(home, query, now=START + timedelta(days=2))
+    dice = Random(number)
+    word = diaries.english if number % 2 else diaries.chinese
+    query = " ".join(word(diaries.rank(dice)) for _ in range(dice.randrange(1, 5)))
+    return lambda: ranking.search(home.store, query, home.lexicon, limit=RESULTS)
+
+
+def _sync(home: Home) -> Callable[[], object]:
+    return lambda: observe(home, now=START + timedelta(days=2))
 
 
 def _chunking(root: Path) -> float:

@@ -1,18 +1,16 @@
-"""Invented diaries in bulk: every line differs, half of them Chinese, from a fixed seed."""
+"""Invented diaries in bulk, half Chinese, from a fixed seed; words are as unevenly common as in a language."""
 
 from collections.abc import Iterator
 from datetime import date, timedelta
+from itertools import product
 from pathlib import Path
 from random import Random
 
-SUBJECTS = ["gateway", "router", "importer", "scheduler", "invoice", "backup", "kiln", "boiler", "ladder", "garden", "ferry", "tablet", "printer", "ledger", "archive", "webhook", "cache", "index", "queue", "migration", "snapshot", "certificate", "sensor", "thermostat", "workshop", "recipe", "passport", "bicycle"]
-VERBS = ["needs", "refuses", "keeps", "drops", "doubles", "follows", "forgets", "prefers", "delays", "repeats", "accepts", "ignores", "warns", "locks"]
-OBJECTS = ["tokens", "labels", "batches", "retries", "headers", "windows", "batteries", "filters", "signatures", "seeds", "receipts", "screws", "drafts", "names", "ports", "colours", "limits", "forms", "parcels", "keys", "cables", "shelves", "minutes", "tickets"]
-ENDS = "before noon|after a restart|on Tuesdays|in the small room|without a reason|since the move|for the team|at night"
-NOUNS = ["网关", "路由器", "数据库", "备份", "锅炉", "梯子", "花园", "渡船", "平板", "打印机", "账本", "缓存", "索引", "队列", "快照", "证书", "传感器", "食谱", "护照", "自行车"]
-ACTIONS = ["需要", "拒绝", "保留", "丢弃", "跟随", "忘记", "偏好", "推迟", "重复", "接受", "忽略", "提醒", "锁定", "检查"]
-THINGS = ["令牌", "标签", "批次", "重试", "窗口", "电池", "过滤器", "签名", "种子", "收据", "螺丝", "草稿", "端口", "颜色", "上限", "表格", "包裹", "钥匙", "线缆", "工单"]
-PLACES = ["在中午之前", "重启之后", "每周二", "在小房间里", "没有理由", "搬家以来", "为了团队", "在夜里"]
+SYLLABLES = ["".join(pair) for pair in product("bdfgklmnprstvz", "aeiou")]
+HAN = [bytes((high, low)).decode("gb2312") for high in range(0xB0, 0xD7) for low in range(0xA1, 0xFE, 5)]
+"""Some 740 of the common characters, as GB 2312 lists them."""
+VOCABULARY = 20_000
+LINES_A_SECTION = 9
 
 
 def write(root: Path, *, days: int, lines: int, start: date = date(2016, 6, 1)) -> int:
@@ -26,24 +24,38 @@ def write(root: Path, *, days: int, lines: int, start: date = date(2016, 6, 1)) 
     return written
 
 
+def english(rank: int) -> str:
+    """Return the invented word of a rank; 0 is the most common one."""
+    word, rest = "", rank + len(SYLLABLES)
+    while rest:
+        rest, syllable = divmod(rest, len(SYLLABLES))
+        word += SYLLABLES[syllable]
+    return word
+
+
+def chinese(rank: int) -> str:
+    """Return the invented two-character word of a rank."""
+    first, second = divmod(rank * 7919 % len(HAN) ** 2, len(HAN))
+    return HAN[first] + HAN[second]
+
+
+def rank(dice: Random) -> int:
+    """Return how common the next word is: the n-th word comes about 1/n as often as the first."""
+    return int(VOCABULARY ** dice.random()) - 1
+
+
 def _sections(dice: Random, lines: int) -> Iterator[str]:
     for number in range(lines):
-        if number % 9 == 0:
-            yield f"## {dice.choice(SUBJECTS).title()} {dice.randrange(100)}\n"
-        yield f"- {_english(dice) if dice.random() < 0.5 else _chinese(dice)}\n"
+        if number % LINES_A_SECTION == 0:
+            yield f"## {english(rank(dice)).title()} {dice.randrange(100)}\n"
+        yield f"- {_english_line(dice) if dice.random() < 0.5 else _chinese_line(dice)}\n"
 
 
-def _english(dice: Random) -> str:
-    return (
-        f"The {dice.choice(SUBJECTS)} of floor {dice.randrange(100)} {dice.choice(VERBS)} {dice.randrange(2, 100)} "
-        f"{dice.choice(OBJECTS)} {dice.choice(ENDS.split('|'))}, and the {dice.choice(SUBJECTS)} {dice.choice(VERBS)} "
-        f"its {dice.choice(OBJECTS)}."
-    )
+def _english_line(dice: Random) -> str:
+    words = " ".join(english(rank(dice)) for _ in range(dice.randrange(8, 16)))
+    return f"The {words} takes {dice.randrange(2, 1000)}."
 
 
-def _chinese(dice: Random) -> str:
-    return (
-        f"{dice.randrange(100)} 楼的{dice.choice(NOUNS)}{dice.choice(PLACES)}{dice.choice(ACTIONS)}"
-        f"{dice.randrange(2, 100)} 个{dice.choice(THINGS)}，"
-        f"{dice.choice(NOUNS)}{dice.choice(ACTIONS)}{dice.choice(THINGS)}。"
-    )
+def _chinese_line(dice: Random) -> str:
+    words = [chinese(rank(dice)) for _ in range(dice.randrange(8, 16))]
+    return f"{''.join(words[:5])}，{''.join(words[5:])}用了 {dice.randrange(2, 1000)} 次。"

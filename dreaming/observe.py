@@ -10,7 +10,7 @@ from memory.chunking import chunks, overlong_lines
 from memory.concepts import Lexicon, fingerprint, tags
 from memory.language import language
 from memory.model import ORIGIN_SCORES, Chunk, Fragment, Kind, Sighting
-from memory.store import SourceFile
+from memory.store import SourceFile, Stamp
 from memory.trust import flaws, redacted
 from workspace import diary
 from workspace.errors import Problem, UnreadableError
@@ -32,28 +32,29 @@ def observe(home: Home, *, now: datetime) -> Observation:
     """Bring the store up to date with the diaries; unchanged ones cost a look at their stamp."""
     listing = diary.diaries(home.root, folder=home.config.workspace.diaries, pattern=home.config.workspace.pattern)
     known = home.store.sources(Kind.DIARY)
-    changed = [found for found in listing.diaries if found.path not in known or _moved(found, known[found.path])]
+    _derive_anew(home)
+    changed = [found for found in listing.diaries if known.get(found.path) != (str(found.day), *found.stamp)]
     gone = sorted(known.keys() - {found.path for found in listing.diaries})
     problems = list(listing.problems)
     for start in range(0, len(changed), BATCH):
         with home.store.writing():
             for found in changed[start : start + BATCH]:
                 problems += _read(home, found, known.get(found.path), now=now)
-    _settle(home, gone, now=now)
+    if gone:
+        with home.store.writing():
+            for path in gone:
+                home.store.forget_source(path, now=now)
     return Observation(read=len(changed), gone=len(gone), problems=tuple(problems))
 
 
-def _moved(found: diary.Diary, known: SourceFile) -> bool:
-    return found.stamp != known.stamp or found.day != known.day
-
-
-def _read(home: Home, found: diary.Diary, known: SourceFile | None, *, now: datetime) -> Iterable[Problem]:
+def _read(home: Home, found: diary.Diary, known: Stamp | None, *, now: datetime) -> Iterable[Problem]:
     try:
         text = diary.read(home.root, found.path)
     except UnreadableError as error:
         return (error.problem,)
     source = SourceFile(path=found.path, kind=Kind.DIARY, day=found.day, stamp=found.stamp, digest=text.digest)
-    if known is not None and known.digest == source.digest and known.day == source.day:
+    same_day = known is not None and known[0] == str(found.day)
+    if same_day and home.store.digest(found.path) == source.digest:
         home.store.touch(source)
         return ()
     home.store.replace_source(source, list(seen(home, source, text.text)), now=now)
@@ -106,15 +107,13 @@ def _composed(heading: str, statements: tuple[str, ...], chunk: Chunk) -> str:
     return f"{heading}: {body}" if heading else body
 
 
-def _settle(home: Home, gone: Iterable[str], *, now: datetime) -> None:
-    """Do what does not depend on one file: what is gone, and what was derived under other rules."""
+def _derive_anew(home: Home) -> None:
+    """Make again what was derived of remembered text under other rules: its tags, and when its days end."""
     tagging, zone = fingerprint(home.lexicon), str(home.zone)
     stale_tags, stale_zone = home.store.setting("tagging") != tagging, home.store.setting("zone") != zone
-    if not (gone or stale_tags or stale_zone):
+    if not (stale_tags or stale_zone):
         return
     with home.store.writing():
-        for path in gone:
-            home.store.forget_source(path, now=now)
         if stale_tags:
             home.store.retag((key, tags(text, home.lexicon)) for key, text in home.store.texts())
             home.store.set_setting("tagging", tagging)

@@ -11,7 +11,7 @@ from unicodedata import normalize
 import icu4py
 from icu4py.breakers import WordBreaker
 
-from memory.language import language
+from memory.language import HAN, HANGUL, KANA, language
 from memory.words import LANGUAGES, SHARED, vocabulary
 
 MAX_TAGS = 8
@@ -24,22 +24,20 @@ RULES = "1"
 """Version of the rules below; raise it when they change, so that stored tags are made anew."""
 CACHED_WORDS = 100_000
 
-_HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
-_KANA = "\u3040-\u30ff"
-_CJK = re.compile(f"[{_HAN}{_KANA}\u1100-\u11ff\u3131-\u318e\uac00-\ud7af]")
-_KANA_ONLY = re.compile(f"[{_KANA}]+")
-_ONE_HAN = re.compile(f"[{_HAN}]")
+_CJK = re.compile(f"[{HAN}{KANA}{HANGUL}]")
+_KANA_ONLY = re.compile(f"[{KANA}]+")
+_ONE_HAN = re.compile(f"[{HAN}]")
 _LATIN = re.compile("[a-z\u00c0-\u024f]")
 _HAN_NUMBER = re.compile(f"[{''.join(vocabulary('digits', 'zh'))}]+")
 _JOINED = re.compile(r"[\w./-]+")
 _OUTER = re.compile(r"^[\W_]+|[\W_]+$")
-_PART = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_JOINTS = re.compile(r"[._:/-]+")
 _NUMBER = re.compile(r"[\d\W_]+")
 _NOISE = re.compile(
     r"""
       .*\d{4}-\d{2}-\d{2}.*                                          # a date, or the name of a dated file
-    | \d{4}-?w\d{1,2} | \d{4}-q[1-4] | q[1-4]-\d{4}                  # a week, a quarter
-    | \d{1,2}(?:[.h]\d{2})?(?:am|pm|h|uhr)                           # a time
+    | (?:\d{4}-?)?w\d{1,2} | \d{4}-q[1-4] | q[1-4]-\d{4}                  # a week, a quarter
+    | \d{1,2}(?:[.h]\d{2})?(?:am|pm|h|uhr) | \d{1,2}h\d{2} | \d{2}t\d{2} | \d{2}z   # a time
     | v\d+ | v?\d+(?:\.(?:\d+|x))+(?:[.-]?(?:a|b|rc|alpha|beta|dev|pre|post)(?:[.-]?\d+)*)?   # a version
     """,
     re.VERBOSE,
@@ -55,8 +53,8 @@ class Lexicon:
 
     glossary: tuple[str, ...]
     stop_words: frozenset[str]
-    local_stop_words: frozenset[tuple[str, str]]
-    fillers: frozenset[str]
+    local_stop_words: frozenset[tuple[str, str]] = frozenset()
+    fillers: frozenset[str] = frozenset()
 
 
 def lexicon(*, glossary: Iterable[str] = (), stop_words: Iterable[str] = ()) -> Lexicon:
@@ -202,7 +200,7 @@ def _folded(text: str) -> str:
 def _parts(word: str) -> tuple[str, ...]:
     if _NUMBER.fullmatch(word):
         return (word,)
-    return tuple(_PART.findall(word)) or (word,)
+    return tuple(part for part in _JOINTS.split(word) if part)
 
 
 def _tells(part: str, lexicon: Lexicon) -> bool:

@@ -16,9 +16,12 @@ KANA_SHARE = 0.08
 NATIVE_SHARE = 0.1
 """Below this share of the letters, a foreign script is a quotation in a text of the Latin script."""
 
-_KANA = re.compile("[\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9f]")
-_HAN = re.compile("[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
-_HANGUL = re.compile("[\u1100-\u11ff\u3131-\u318e\uac00-\ud7af]")
+HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+KANA = "\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9f"
+HANGUL = "\u1100-\u11ff\u3131-\u318e\uac00-\ud7af"
+"""Letters of a script, as ranges for a character class."""
+
+_HAN, _KANA, _HANGUL = (re.compile(f"[{letters}]") for letters in (HAN, KANA, HANGUL))
 _CYRILLIC = re.compile("[\u0400-\u052f]")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
 _WORD = re.compile(r"\w+")
@@ -117,7 +120,7 @@ def _telling_letters(lowered: str) -> dict[str, int]:
 
 @cache
 def _languages_of_words() -> dict[str, tuple[str, ...]]:
-    lists = {code: {word.removeprefix("?") for word in vocabulary("stop", code)} for code in LATIN}
+    lists = {code: set(vocabulary("stop", code)) for code in LATIN}
     words = set[str]().union(*lists.values())
     return {word: tuple(code for code in LATIN if word in lists[code]) for word in words}
 

@@ -17,16 +17,18 @@ INLINE_LINES = 40  # lines read at once, so that a log of 50,000 lines without a
 LINE_END = "\v"
 """Stands before every line end of a paragraph while its markup is read: whitespace that the parser keeps in place."""
 
-CJK = r"\u2e80-\u3029\u3030-\u3098\u309b-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-"""Character class body: Han and kana with their punctuation, without combining marks."""
-CJK += r"\uff01\uff08\uff09\uff0c\uff0e\uff1a\uff1b\uff1f\uff61-\uff9d\U00020000-\U0003ffff"
+CJK = (
+    r"\u2e80-\u3029\u3030-\u3098\u309b-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    r"\uff01\uff08\uff09\uff0c\uff0e\uff1a\uff1b\uff1f\uff61-\uff9d\U00020000-\U0003ffff"
+)
+"""Inside of a character class: Han and kana with their punctuation, without marks that combine."""
 
 _CJK = re.compile(f"[{CJK}]")
 _MARKUP = re.compile(r"[\\*\[<&]|~~")
 _UNDERSCORE_AT_WORD_EDGE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 _RUN = re.compile(r"https?://\S+|(?:data:[\w/+.;=-]*,)?[A-Za-z0-9+/_-]{120,}={0,2}")
-_YAML = re.compile(r"\s*(?:#.*\s+)*[\w.-]+[ \t]*:(?:\s|$)")
+_YAML = re.compile(r"\s*(?:#.*\n\s*)*[\w.-]+[ \t]*:(?:\s|$)")
 _FORMATTING = re.compile(
     r"<!--|</?(?:a|abbr|b|bdi|bdo|big|blockquote|br|caption|center|cite|code|dd|del|details|dfn|div|dl|dt|em|font|h[1-6]|"
     r"hr|i|img|ins|kbd|li|mark|ol|p|pre|q|s|samp|section|small|span|strike|strong|sub|summary|sup|table|tbody|td|tfoot|th|"

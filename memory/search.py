@@ -21,8 +21,11 @@ All of it is 1, two thirds 0.97, half 0.86, a third 0.53, a quarter 0.29: a ques
 "coin cell"), so a gap costs little, but a fragment that shares one word in four is no answer and gets no vote."""
 COMMON_FROM = 4
 """A word in at most this many fragments counts fully; from there on its weight falls with the logarithm."""
-COUNTED_TO = 400
-"""Beyond this many fragments a word is as common as it gets; counting further would only cost time."""
+COUNTED_TO = 1500
+"""Beyond this many fragments a word is as common as it gets: it is not counted further, and of the fragments that
+hold nothing rarer the newest are taken, not the best ranked."""
+RANKED_AT_MOST = 3000
+"""Fragments FTS5 ranks for a query when no fragment holds all words: the rarest words first, while they fit."""
 VOTING_SHARE = 0.75
 """A statement answered when it covers at least this share of what the best statement of its fragment covers."""
 POOL = 60
@@ -52,6 +55,7 @@ class Term:
 
     match: str
     pattern: re.Pattern[str]
+    count: int
     weight: float
 
     def stands_in(self, folded_text: str) -> bool:
@@ -61,14 +65,10 @@ class Term:
 
 def search(store: Store, query: str, lexicon: Lexicon, *, limit: int) -> tuple[Hit, ...]:
     """Return the fragments that answer the query best; ties go to rank, then to the newest place, then to the id."""
-    terms = tuple(term(word, _weight(store, word)) for word in asked(query, lexicon))
+    terms = tuple(_term(store, word) for word in asked(query, lexicon))
     if not terms or limit < 1:
         return ()
-    pool = max(POOL, limit)
-    rows = _rows(store, terms, " AND ", pool)
-    if len(rows) < pool and len(terms) > 1:
-        known = {row[0] for row in rows}
-        rows += [row for row in _rows(store, terms, " OR ", pool) if row[0] not in known]
+    rows = _proposed(store, terms, limit)
     statements = _statements(store, [row[0] for row in rows])
     hits = [_hit(row, statements[row[0]], terms) for row in rows]
     ranked = sorted(enumerate(hits), key=lambda pair: (-pair[1].relevance, pair[0]))
@@ -111,10 +111,32 @@ def answered(statements: Sequence[str], terms: Sequence[Term]) -> tuple[int, ...
     return tuple(position for position, share in enumerate(shares) if share >= best * VOTING_SHARE)
 
 
-def _weight(store: Store, word: str) -> float:
-    """Return how telling a word is: 1 for a rare one, less the more fragments hold it, the same in any large store."""
+def _term(store: Store, word: str) -> Term:
+    """Return a word with its weight: 1 for a rare one, less the more fragments hold it, however large the store."""
     count = store.db.conn.execute(sql("frequency"), {"match": matched(word), "limit": COUNTED_TO}).fetchone()[0]
-    return float(1 / (1 + log2(max(1.0, count / COMMON_FROM))))
+    return term(word, count)
+
+
+def _proposed(store: Store, terms: Sequence[Term], limit: int) -> list[Any]:
+    """Return what FTS5 proposes: fragments with all words, and when those are too few, with some of them."""
+    pool = max(POOL, limit)
+    rows = _rows(store, terms, " AND ", pool)
+    if len(rows) >= limit or len(terms) == 1:
+        return rows
+    known = {row[0] for row in rows}
+    return rows + [row for row in _rows(store, _affordable(terms), " OR ", pool) if row[0] not in known]
+
+
+def _affordable(terms: Sequence[Term]) -> Sequence[Term]:
+    """Return the rarest words that together stand in few enough fragments; the rarest one always."""
+    rarest = sorted(terms, key=lambda one: (one.count, one.match))
+    total, kept = 0, 0
+    for one in rarest:
+        total += one.count if one.count < COUNTED_TO else RANKED_AT_MOST
+        if kept and total > RANKED_AT_MOST:
+            break
+        kept += 1
+    return rarest[:kept]
 
 
 def folded(text: str) -> str:
@@ -129,9 +151,14 @@ def matched(word: str) -> str:
     return '"' + spaced(word).replace('"', " ").strip() + '"'
 
 
-def term(word: str, weight: float = 1.0) -> Term:
-    """Return how a word of a query is found and what it counts."""
-    return Term(match=matched(word), pattern=_pattern(word), weight=weight)
+def term(word: str, count: int = 0) -> Term:
+    """Return how a word of a query is found, and what it counts when it stands in so many fragments."""
+    return Term(
+        match=matched(word),
+        pattern=_pattern(word),
+        count=count,
+        weight=1 / (1 + log2(max(1.0, count / COMMON_FROM))),
+    )
 
 
 @cache
@@ -157,7 +184,8 @@ def _covered(folded_text: str, terms: Sequence[Term]) -> float:
 
 def _rows(store: Store, terms: Sequence[Term], joiner: str, limit: int) -> list[Any]:
     match = joiner.join(one.match for one in terms)
-    return store.db.conn.execute(sql("search"), {"match": match, "limit": limit}).fetchall()
+    order = "newest" if min(one.count for one in terms) >= COUNTED_TO else "search"
+    return store.db.conn.execute(sql(order), {"match": match, "limit": limit}).fetchall()
 
 
 def _statements(store: Store, keys: Sequence[int]) -> dict[int, list[str]]:

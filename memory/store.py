@@ -1,6 +1,7 @@
 """The recall store: fragments, where they stand, and the votes they got, in one SQLite file."""
 
 import json
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,6 +32,7 @@ from memory.model import (
 
 BUSY_SECONDS = 60.0
 """How long a writer waits for another one before it gives up; a first night commits far more often."""
+_CJK = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]")
 WAL_ATTEMPTS = 200
 """SQLite does not wait when two processes switch a new file to WAL at once, so this does, 10 ms a time."""
 
@@ -62,6 +64,10 @@ class NotRecordedError(Exception):
     def __init__(self, reason: str) -> None:
         self.reason = reason
         super().__init__(f"the recall was not recorded ({reason}); search again once nothing else writes to the store")
+
+
+Stamp = tuple[str, int, int, int]
+"""Day, size, mtime and ctime of a file, as rows have them: ten years of files are compared before every search."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,21 +169,15 @@ class Store:
 
     # -- sources ------------------------------------------------------------------------------------------------
 
-    def sources(self, kind: Kind) -> dict[str, SourceFile]:
-        """Return what was read of each file of a kind, by path."""
-        rows = self._all(
-            "SELECT path, kind, day, size, mtime_ns, ctime_ns, digest FROM source_file WHERE kind = :kind", kind=kind
-        )
-        return {
-            row[0]: SourceFile(
-                path=row[0],
-                kind=Kind(row[1]),
-                day=date.fromisoformat(row[2]),
-                stamp=(row[3], row[4], row[5]),
-                digest=row[6],
-            )
-            for row in rows
-        }
+    def sources(self, kind: Kind) -> dict[str, Stamp]:
+        """Return day and stamp of each file of a kind, by path: what tells whether it must be read again."""
+        rows = self._all("SELECT path, day, size, mtime_ns, ctime_ns FROM source_file WHERE kind = :kind", kind=kind)
+        return {row[0]: row[1:] for row in rows}
+
+    def digest(self, path: str) -> str | None:
+        """Return the digest of the bytes a file had when it was read."""
+        row = self._one("SELECT digest FROM source_file WHERE path = :path", path=path)
+        return None if row is None else str(row[0])
 
     def touch(self, source: SourceFile) -> None:
         """Note that a file's stamp changed but not its text."""
@@ -194,7 +194,8 @@ class Store:
         """Drop the sightings of a file that is gone; its fragments and their history stay."""
         standing = [row[0] for row in self._all("SELECT fragment FROM sighting WHERE path = :path", path=path)]
         self._run("DELETE FROM source_file WHERE path = :path", path=path)
-        self.db.conn.executemany(sql("gone"), [{"key": key, "now": stamp(now)} for key in standing])
+        if standing:
+            self.db.conn.executemany(sql("gone"), [{"key": key, "now": stamp(now)} for key in standing])
 
     def replace_source(self, source: SourceFile, seen: Iterable[tuple[Fragment, Sighting]], *, now: datetime) -> None:
         """Replace all that was seen in a file by what stands there now."""
@@ -211,32 +212,28 @@ class Store:
             ctime_ns=ctime_ns,
             digest=source.digest,
         )
-        sightings = [
-            (s.path, s.start_line, s.end_line, self._keep(fragment), s.kind, s.day.isoformat(), s.score, stamp(s.at))
-            for fragment, s in seen
-        ]
-        self.db.conn.executemany("INSERT OR IGNORE INTO sighting VALUES (?, ?, ?, ?, ?, ?, ?, ?)", sightings)
+        rows = [(one.id, one, sighting) for one, sighting in seen]
+        self._keep({key: one for key, one, _ in rows})
+        self.db.conn.executemany(
+            "INSERT OR IGNORE INTO sighting SELECT ?, ?, ?, key, ?, ?, ?, ? FROM fragment WHERE id = ?",
+            [
+                (s.path, s.start_line, s.end_line, s.kind, s.day.isoformat(), s.score, stamp(s.at), key)
+                for key, _, s in rows
+            ],
+        )
 
-    def _keep(self, fragment: Fragment) -> int:
-        known = self._one("SELECT key, gone_at FROM fragment WHERE id = :id", id=fragment.id)
-        if known is not None:
-            if known[1] is not None:
-                self._run("UPDATE fragment SET gone_at = NULL WHERE key = :key", key=known[0])
-            return int(known[0])
-        cursor = self.db.conn.execute(
-            "INSERT INTO fragment (id, heading, text, style, origin, language, tags, flaws, search_text)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                fragment.id, fragment.heading, fragment.text, fragment.style, fragment.origin, fragment.language,
-                _json(fragment.tags), _json(fragment.flaws), spaced(fragment.text),
-            ),
-        )  # fmt: skip
-        key = int(cursor.lastrowid or 0)
-        rows = [
-            (key, n, i, t) for n, (i, t) in enumerate(zip(fragment.statement_ids, fragment.statements, strict=True))
-        ]
-        self.db.conn.executemany("INSERT INTO statement (fragment, position, id, text) VALUES (?, ?, ?, ?)", rows)
-        return key
+    def _keep(self, fragments: Mapping[FragmentId, Fragment]) -> None:
+        """Keep what is new of the fragments; one that was gone stands somewhere again."""
+        self._run(sql("back"), ids=_json(fragments))
+        self.db.conn.executemany(sql("keep"), [_row(key, one) for key, one in fragments.items()])
+        self.db.conn.executemany(
+            "INSERT OR IGNORE INTO statement SELECT key, ?, ?, ? FROM fragment WHERE id = ?",
+            [
+                (position, statement, text, key)
+                for key, one in fragments.items()
+                for position, (statement, text) in enumerate(zip(one.statement_ids, one.statements, strict=True))
+            ],
+        )
 
     def texts(self) -> Iterator[tuple[FragmentId, str]]:
         """Return id and text of every fragment, for work that depends on the text alone."""
@@ -374,12 +371,12 @@ def stamp(moment: datetime) -> str:
 
 def spaced(text: str) -> str:
     """Return the text as it is indexed: NFKC, each Han, kana and Hangul character a word of its own."""
-    return "".join(f" {c} " if is_cjk(c) else c for c in normalize("NFKC", text))
+    return _CJK.sub(r" \g<0> ", normalize("NFKC", text))
 
 
 def is_cjk(character: str) -> bool:
     """Tell whether a character is one of Han, kana or Hangul."""
-    return "\u2e80" <= character <= "\u9fff" or "\uac00" <= character <= "\ud7af" or character >= "\U00020000"
+    return _CJK.match(character) is not None
 
 
 def _into_wal(connection: sqlite3.Connection) -> None:
@@ -413,6 +410,20 @@ def _grouped(rows: Iterable[Any], make: Callable[[Any], Any]) -> dict[FragmentId
     for row in rows:
         groups.setdefault(row[0], []).append(make(row[1:]))
     return groups
+
+
+def _row(key: FragmentId, one: Fragment) -> dict[str, object]:
+    return {
+        "id": key,
+        "heading": one.heading,
+        "text": one.text,
+        "style": one.style,
+        "origin": one.origin,
+        "language": one.language,
+        "tags": _json(one.tags),
+        "flaws": _json(one.flaws),
+        "search_text": spaced(one.text),
+    }
 
 
 def _fragment(row: Any, statements: Sequence[Any]) -> Fragment:

@@ -194,7 +194,16 @@ def test_an_overlong_line_is_left_out_and_reported() -> None:
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize(
     "line",
-    ["x" * 50_000_000, "[" * 3_900, "![" * 1_900, "iVBORw0KGgo" * 4_182, "> " * 2_000, "- " * 2_000, "`a " * 1_300, "<a " * 1_300],
+    [
+        "x" * 50_000_000,
+        "[" * 3_900,
+        "![" * 1_900,
+        "iVBORw0KGgo" * 4_182,
+        "> " * 2_000,
+        "- " * 2_000,
+        "`a " * 1_300,
+        "<a " * 1_300,
+    ],
 )
 def test_a_monstrous_line_costs_at_most_itself(line: str) -> None:
     around = chunks(f"- canary stayed green\n\n{line}\n\n## Next\n- router was updated")

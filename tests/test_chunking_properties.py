@@ -19,8 +19,9 @@ MARKS = (
     r"# ,## ,- ,  - ,    ,1. ,> ,```,~~~,|,---,===,***,**,*,_,__,`,``,~~,[,](,),![,<,>,<!--,-->,<br>,<b>,&amp;,\,//,x:y"
 )
 LINES = (
-    "\n,\n\n,\r\n,\r,\t,| a | b |\n| --- | --- |\n,- [ ] ,**Deploy**\n,<details>\n,[x]: y\n,https://example.org/a_b,"
-    "<!-- openclaw:dreaming:light:start -->\n,<!-- openclaw:dreaming:light:end -->\n,<!-- openclaw-memory-promotion:x -->\n"
+    "\n,\n\n,\r\n,\r,\t,| a | b |\n| --- | --- |\n,- [ ] ,**Deploy**\n,<details>\n,[x]: y\n,"
+    "<!-- openclaw:dreaming:light:start -->\n,<!-- openclaw:dreaming:light:end -->\n,https://example.org/a_b,"
+    "<!-- openclaw-memory-promotion:x -->\n"
 )
 WORDS = "word,2026-06-15,14:05 ,Deploy the router. ,测试必须。,백업 ,👨‍👩‍👧,e\u0301,\x00,\ud83d,\u2028,\ufeff,\v"
 scraps = st.sampled_from(",".join((MARKS, LINES, WORDS)).split(","))

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workspace import diary, text
+from workspace import diary
+from workspace.decoding import decoded
 from workspace.errors import UnreadableError
 
 NOBODY = 65534
@@ -286,11 +287,14 @@ def test_names_taken_apart_are_listed_composed_and_still_found(tmp_path: Path) -
 
 
 def test_of_two_names_that_look_the_same_the_composed_one_is_read(tmp_path: Path) -> None:
-    for form, content in (("NFC", "composed"), ("NFD", "apart")):
-        note(tmp_path, unicodedata.normalize(form, "2026-06-15-é.md"), content)  # type: ignore[arg-type]  # a literal
-    (found,) = paths(tmp_path)
-    assert diary.read(tmp_path, found).text == "composed"
-    assert ["twin" in problem for problem in problems(tmp_path)] == [True]
+    letters = "éüöñçàîô"
+    for letter in letters:
+        note(tmp_path, f"2026-06-15-{letter}.md", "composed")
+        note(tmp_path, unicodedata.normalize("NFD", f"2026-06-15-{letter}.md"), "apart")
+    assert {diary.read(tmp_path, path).text for path in paths(tmp_path)} == {"composed"}
+    stamps = {found.path: found.stamp[0] for found in diary.diaries(tmp_path).diaries}
+    assert set(stamps.values()) == {len("composed")}
+    assert len([problem for problem in problems(tmp_path) if "twin" in problem]) == len(letters)
 
 
 @pytest.mark.parametrize("name", [b"2026-06-15-\xff.md", b"2026-06-15-\n.md"])
@@ -344,36 +348,40 @@ def test_bad_bytes_are_replaced_and_reported_with_their_line(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig"])
 def test_a_byte_order_mark_names_the_encoding(encoding: str) -> None:
-    assert text.decoded("- 记忆\r\n".encode(encoding)) == ("- 记忆\r\n", ())
+    assert decoded("- 记忆\r\n".encode(encoding)) == ("- 记忆\r\n", ())
+
+
+def test_a_byte_order_mark_moves_no_line_number() -> None:
+    assert [line for line, _ in decoded(b"\xef\xbb\xbf\n\xe9")[1]] == [2]
 
 
 def test_half_a_character_in_utf_16_is_reported() -> None:
-    read, flaws = text.decoded("one\ntwo".encode("utf-16") + b"\x00")
+    read, flaws = decoded("one\ntwo".encode("utf-16") + b"\x00")
     assert (read, [line for line, _ in flaws]) == ("one\ntwo\ufffd", [2])
 
 
 def test_nul_bytes_are_left_out_and_reported() -> None:
-    read, flaws = text.decoded(b"one\ntwo\0\0\nthree\0\n")
+    read, flaws = decoded(b"one\ntwo\0\0\nthree\0\n")
     assert (read, flaws) == ("one\ntwo\nthree\n", ((2, "has NUL bytes; they were left out"),))
 
 
 def test_an_endless_line_costs_only_itself_and_no_line_number() -> None:
-    read, flaws = text.decoded(b"one\n" + b"x" * 1_000_001 + b"\r\nthree\n")
+    read, flaws = decoded(b"one\n" + b"x" * 1_000_001 + b"\r\nthree\n")
     assert (read, [line for line, _ in flaws]) == ("one\n\r\nthree\n", [2])
 
 
 def test_a_long_diary_of_ordinary_lines_is_read_whole() -> None:
     raw = b"- a line of a very long day\n" * 100_000
-    assert text.decoded(raw) == (raw.decode(), ())
+    assert decoded(raw) == (raw.decode(), ())
 
 
 @given(raw=st.binary())
 def test_any_bytes_are_text_that_can_be_stored(raw: bytes) -> None:
-    read, _ = text.decoded(raw)
+    read, _ = decoded(raw)
     assert "\0" not in read
     assert read.encode().decode() == read
 
 
 @given(content=st.text(st.characters(exclude_characters="\0\ufeff", exclude_categories=["Cs"])))
 def test_good_text_is_read_as_it_is(content: str) -> None:
-    assert text.decoded(content.encode()) == (content, ())
+    assert decoded(content.encode()) == (content, ())

@@ -106,6 +106,11 @@ def test_a_second_run_ends_the_last_line_first() -> None:
     assert add(section(MONDAY, "a").rstrip("\n"), MONDAY, line("b")).text == section(MONDAY, "a", "b")
 
 
+def test_of_two_headings_of_the_day_the_last_is_added_to() -> None:
+    text = f"{section(MONDAY, 'a')}\n{section(MONDAY, 'b')}"
+    assert add(text, MONDAY, line("c")).text == f"{section(MONDAY, 'a')}\n{section(MONDAY, 'b', 'c')}"
+
+
 def test_a_heading_the_user_emptied_is_used_again() -> None:
     text = f"{heading(MONDAY)}\n\nmy words\n\n# Mine\n"
     assert add(text, MONDAY, line("a")).text == f"{heading(MONDAY)}\n\nmy words\n\n{marker('a')}\n- fact a\n\n# Mine\n"
@@ -150,6 +155,7 @@ def test_nothing_to_write_changes_nothing() -> None:
         ("a <!-- openclaw-memory-promotion:x --> b", "a <! -- openclaw-memory-promotion:x -- > b"),
         ("1. first", "1\\. first"),
         ("-5 degrees", "-5 degrees"),
+        (" \n", "…"),
     ],
 )
 def test_a_line_is_one_bullet_of_plain_words(text: str, words: str) -> None:
@@ -189,6 +195,14 @@ def test_a_formatter_may_set_bullets_apart_and_wrap_them() -> None:
 
 def test_a_marker_in_a_closed_fence_is_an_example() -> None:
     assert promoted(f"```md\n{SPEC_SECTION}```\n") == ()
+
+
+def test_a_heading_in_a_closed_fence_dates_nothing() -> None:
+    assert [w.day for w in promoted(f"```\n{heading(MONDAY)}\n```\n{marker('a')}\n- fact a\n")] == [None]
+
+
+def test_a_byte_order_mark_hides_no_fence() -> None:
+    assert promoted(f"\ufeff```md\n{SPEC_SECTION}```\n") == ()
 
 
 def test_a_fence_in_a_list_hides_nothing_behind_it() -> None:
@@ -291,6 +305,12 @@ def test_the_least_used_goes_first_when_asked_to() -> None:
     assert dropped(made) == [(TUESDAY, ["new"])]
 
 
+def test_a_line_from_the_middle_leaves_no_gap() -> None:
+    text = section(MONDAY, "a", "b", "c")
+    made = revised(text, TUESDAY, [], budget=len(text) - 1, evict="least-used", worth={"a": 1.0, "c": 1.0})
+    assert made.text == section(MONDAY, "a", "c")
+
+
 def test_of_equally_used_lines_the_oldest_goes_first() -> None:
     text = f"{section(TUESDAY, 'b')}\n{section(MONDAY, 'a', 'aa')}"
     made = add(text, WEDNESDAY, line("x"), budget=len(text) + 90, evict="least-used")
@@ -333,7 +353,7 @@ def test_the_users_words_under_a_heading_like_ours_stay() -> None:
 
 
 def test_two_texts_of_the_user_do_not_run_into_one() -> None:
-    text = f"{heading(MONDAY)}\nfirst\n{marker('a')}\n- fact a\nsecond\n"
+    text = f"{heading(MONDAY)}\nfirst\n{marker('a')}\n- fact a\n{marker('b')}\n- fact b\nsecond\n"
     assert add(text, TUESDAY, budget=len(text) - 1).text == f"{heading(MONDAY)}\nfirst\n\nsecond\n"
 
 
@@ -384,13 +404,14 @@ def test_an_archive_grows_and_never_repeats() -> None:
     ("text", "said"),
     [
         ("- **Boat** is called *Kestrel*\n", ("Boat is called Kestrel",)),
-        ("# Heading\n\nUnderlined\n===\n", ()),
+        ("\ufeff# Heading\n\nUnderlined\n===\n", ()),
         ("<!-- a comment -->\n- x <!-- y -->\n", ("x",)),
         ("1. [ ] [call](https://a.example) `Ana`\n", ("call Ana",)),
         ("> quoted\n", ("quoted",)),
         ("a line\nand another\n", ("a line", "and another", "a line and another")),
         ("测试必须\n使用真实数据库\n", ("测试必须", "使用真实数据库", "测试必须使用真实数据库")),
         ("| Host | Port |\n| --- | --- |\n| web-2 | 8080 |\n", ("Host: web-2; Port: 8080",)),
+        ("| a |\n|---|\n| 1 |\n\ntext\n\n| b |\n|---|\n| 2 |\n", ("a: 1", "text", "b: 2")),
         ("```sh\nmake deploy\n```\n", ("make deploy",)),
         ("---\n\n***\n\n- !\n", ()),
         ("- x [score=0.940 recalls=5 avg=0.670 source=memory/2026-06-15.md:2-2]\n", ("x",)),

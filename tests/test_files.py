@@ -382,6 +382,12 @@ def test_a_holder_that_has_not_said_who_it_is_still_holds(tmp_path: Path) -> Non
             lock(tmp_path, now=NIGHT).__enter__()
 
 
+def test_a_night_runs_where_its_name_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "memory/.dreams/night.holder.json").mkdir(parents=True)
+    with lock(tmp_path, now=NIGHT), pytest.raises(HeldError, match="an unknown process"):
+        lock(tmp_path, now=NIGHT).__enter__()
+
+
 def test_workspaces_do_not_wait_for_each_other(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()

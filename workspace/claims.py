@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from workspace.lines import BOM
 from workspace.sections import plain
 
 _MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
@@ -16,7 +17,7 @@ _CJK_GAP = re.compile(rf"(?<={_CJK}) (?={_CJK})")
 
 def claims(text: str) -> tuple[str, ...]:
     """Return every line that says something as plain text; text that runs over lines also as a whole."""
-    tokens = _MARKDOWN.parse(text)
+    tokens = _MARKDOWN.parse(text.removeprefix(BOM))
     said = [line for at, token in enumerate(tokens) for line in _said(tokens, at, token)]
     flat = (" ".join(plain(line).split()) for line in said)
     return tuple(dict.fromkeys(line for line in flat if any(character.isalnum() for character in line)))

@@ -9,9 +9,9 @@ from datetime import date
 from operator import attrgetter
 from pathlib import Path, PurePosixPath
 
+from workspace.decoding import decoded
 from workspace.errors import Problem, UnreadableError
 from workspace.files import digest
-from workspace.text import decoded
 
 DEFAULT_PATTERN = r"(?<![0-9])(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})(?![0-9])"
 """An ISO date anywhere in the name, not part of a longer number."""

@@ -60,7 +60,7 @@ def wording(text: str) -> str:
     flat = one_line(text)
     while flat[:2] in ("- ", "* ", "+ "):
         flat = flat[2:].lstrip()
-    return harmless(flat)
+    return harmless(flat) or "…"
 
 
 def revised(
@@ -211,12 +211,11 @@ def _emptied(page: Layout, section: Section, out: Collection[int]) -> Iterator[i
 def _gaps(page: Layout, gone: Sequence[Own], left: Mapping[int, str]) -> dict[int, str]:
     """Return a blank line for each place where two texts of the user would run into one."""
     starts = {own.place.start for own in page.own} | page.outline.headings
+    above = {own: next((left[at] for at in range(own.place.start, -1, -1) if at in left), "") for own in gone}
     return {
         own.place.start: page.end
         for own in gone
-        if left.get(own.place.stop, "").strip()
-        and own.place.stop not in starts
-        and left.get(own.place.start - 1, "").strip()
+        if left.get(own.place.stop, "").strip() and own.place.stop not in starts and above[own].strip()
     }
 
 

@@ -46,7 +46,7 @@ class Outline:
 
 def outline(lines: Sequence[str]) -> Outline:
     """Find fences and headings; a fence nobody closed hides nothing, or one stray line would hide all that follows."""
-    tokens = _BLOCKS.parse("".join(lines))
+    tokens = _BLOCKS.parse("".join(lines).removeprefix(BOM))
     fences = [_span(token) for token in tokens if token.type == "fence" and _is_closed(token, lines)]
     headings = [_span(token).start for token in tokens if token.type == "heading_open"]
     return Outline(

@@ -4,7 +4,7 @@ import json
 import os
 import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -30,10 +30,11 @@ def lock(root: Path, folder: str = "memory", *, now: datetime) -> Iterator[None]
     except OSError as error:
         raise NotWritableError(home, error.strerror or str(error)) from error
     try:
-        note.write_text(json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": _moment(now)}))
+        _sign(note, now)
         yield
     finally:
-        note.unlink(missing_ok=True)
+        with suppress(OSError):
+            note.unlink(missing_ok=True)
         guard.release()
 
 
@@ -44,8 +45,13 @@ def _make(root: Path, home: Path) -> None:
     home.mkdir(parents=True, exist_ok=True)
 
 
-def _moment(now: datetime) -> str:
-    return now.isoformat(sep=" ", timespec="seconds")
+def _sign(note: Path, now: datetime) -> None:
+    """Say who holds the lock; the lock holds without it, so a full disk is no reason to stop."""
+    since = now.isoformat(sep=" ", timespec="seconds")
+    with suppress(OSError):
+        note.write_text(
+            json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": since}), encoding="utf-8"
+        )
 
 
 def _holder(note: Path) -> Holder:
