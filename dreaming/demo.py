@@ -9,12 +9,10 @@ from datetime import UTC, date, datetime, time, timedelta
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from dreaming.explain import examined
 from dreaming.home import Home, opened
 from dreaming.night import NightReport, enabled, run_night
-from dreaming.phases.deep import Examined
 from dreaming.reading import search
-from memory.journal import State
+from memory.journal import Promotion, State
 from workspace.diary import diaries
 
 NIGHT_AT = time(3)
@@ -38,16 +36,7 @@ class Question:
     query: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Promoted:
-    """A line the demo put into `MEMORY.md`, with the exam of its fragment at the end."""
-
-    night: date
-    text: str
-    examined: Examined
-
-
-def play(folder: Path, *, fresh: bool, show: Callable[[NightReport], None]) -> tuple[Promoted, ...]:
+def play(folder: Path, *, fresh: bool, show: Callable[[NightReport], None]) -> tuple[Promotion, ...]:
     """Play the sample into a folder and return what was promoted; `show` is called after each night.
 
     Raise NotEmptyError when the folder holds anything but an earlier demo.
@@ -62,14 +51,7 @@ def play(folder: Path, *, fresh: bool, show: Callable[[NightReport], None]) -> t
         for day in sorted({diary.day for diary in listed}):
             _laid(sample, folder, *(diary.path for diary in listed if diary.day == day))
             show(_day(home, day, [question for question in questions if question.at.date() == day]))
-        return _kept(home, max(diary.day for diary in listed))
-
-
-def _kept(home: Home, last: date) -> tuple[Promoted, ...]:
-    promotions = home.journal.promotions(state=State.IN_FORCE)
-    now = _moment(home, datetime.combine(last + timedelta(days=1), NIGHT_AT))
-    exams = {one.candidate.id: one for one in examined(home, [p.fragment for p in promotions], now=now)}
-    return tuple(Promoted(night=p.night, text=p.text, examined=exams[p.fragment]) for p in promotions)
+        return home.journal.promotions(state=State.IN_FORCE)
 
 
 def _day(home: Home, day: date, questions: Sequence[Question]) -> NightReport:

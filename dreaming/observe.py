@@ -85,11 +85,7 @@ def seen(home: Home, source: SourceFile, text: str) -> Iterable[tuple[Fragment, 
 
 def fragment(chunk: Chunk, origin: Kind, lexicon: Lexicon) -> Fragment:
     """Return what is remembered of a chunk: its text without secrets, its tags, language and flaws."""
-    heading, statements = chunk.heading, tuple(statement.text for statement in chunk.statements)
-    text, secrets = redacted(chunk.text)
-    if secrets:
-        heading, statements = redacted(heading)[0], tuple(redacted(statement)[0] for statement in statements)
-        text = _composed(heading, statements, chunk)
+    heading, statements, text, secrets = _without_secrets(chunk)
     return Fragment(
         heading=heading,
         text=text,
@@ -102,9 +98,18 @@ def fragment(chunk: Chunk, origin: Kind, lexicon: Lexicon) -> Fragment:
     )
 
 
-def _composed(heading: str, statements: tuple[str, ...], chunk: Chunk) -> str:
+def _without_secrets(chunk: Chunk) -> tuple[str, tuple[str, ...], str, tuple[str, ...]]:
+    """Return heading, statements and text without secrets, and the kinds that were there."""
+    whole, secrets = redacted(chunk.text)
+    statements = tuple(statement.text for statement in chunk.statements)
+    if not secrets:
+        return chunk.heading, statements, chunk.text, ()
+    heading, statements = redacted(chunk.heading)[0], tuple(redacted(statement)[0] for statement in statements)
     body = composed(statements, chunk.style)
-    return f"{heading}: {body}" if heading else body
+    text = f"{heading}: {body}" if heading else body
+    if redacted(text)[1]:  # known only by what stands before it, such as a heading that says "password"
+        return "", (whole,), whole, secrets
+    return heading, statements, text, secrets
 
 
 def _derive_anew(home: Home) -> None:

@@ -55,7 +55,8 @@ def write(home: Home, night: date, sections: Mapping[Phase, str]) -> tuple[str, 
         try:
             home.rewrite(DREAMS, partial(with_section, name=phase.value, body=body))
             if home.config.dreaming.reports:
-                home.rewrite(f"memory/dreaming/{phase}/{night.isoformat()}.md", lambda _, body=body: f"{body}\n")
+                report = home.files.read(f"memory/dreaming/{phase}/{night.isoformat()}.md")
+                home.files.write(report, f"{body}\n")
         except WorkspaceError as error:
             problems.append(str(error))
     return tuple(problems)

@@ -78,23 +78,21 @@ def search(store: Store, query: str, lexicon: Lexicon, *, limit: int) -> tuple[H
 def asked(query: str, lexicon: Lexicon) -> tuple[str, ...]:
     """Return the words to look for; characters that ICU took apart (`路|由|器`) are put together again."""
     telling = informative(query, lexicon)
-    runs = _runs(words(query), folded(query))
-    whole = [word for word in telling if len(word) > 1 or not is_cjk(word)]
-    singles = [word for word in telling if len(word) == 1 and is_cjk(word)]
-    found = [*whole, *(run for run in runs if any(single in run for single in singles))]
-    return tuple(dict.fromkeys(found or singles))[:MAX_TERMS]
+    singles = frozenset(word for word in telling if len(word) == 1 and is_cjk(word))
+    found = [word for word in telling if word not in singles] + _runs(words(query), singles, folded(query))
+    return tuple(dict.fromkeys(found or telling))[:MAX_TERMS]
 
 
-def _runs(segments: Sequence[str], text: str) -> list[str]:
+def _runs(segments: Sequence[str], singles: frozenset[str], text: str) -> list[str]:
+    """Return the runs of two or more single characters that stand side by side in the query."""
     runs: list[str] = []
     run = ""
     for segment in (*segments, ""):
-        single = len(segment) == 1 and is_cjk(segment)
-        if single and run + segment in text:
+        if segment in singles and run + segment in text:
             run += segment
             continue
         runs += [run] if len(run) > 1 else []
-        run = segment if single else ""
+        run = segment if segment in singles else ""
     return runs
 
 

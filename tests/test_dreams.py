@@ -161,6 +161,11 @@ def test_front_matter_stays_first() -> None:
     assert night(f"{front}mine\n") == f"{front}\n{FIRST_NIGHT}\nmine\n"
 
 
+def test_a_fence_between_rules_is_no_front_matter() -> None:
+    text = "---\n```\nmine\n---\n```\n"
+    assert night(text) == f"{FIRST_NIGHT}\n{text}"
+
+
 def test_a_title_whose_block_was_deleted_is_not_doubled() -> None:
     assert night("# Dream Diary\n\nmine\n") == f"{FIRST_NIGHT}\nmine\n"
 

@@ -391,6 +391,13 @@ def test_a_secret_in_a_diary_reaches_neither_store_nor_files(house: House) -> No
         assert key.encode() not in path.read_bytes(), path
 
 
+def test_a_secret_known_only_by_its_heading_is_not_stored_either(house: House) -> None:
+    house.write("memory/2026-06-15.md", "## WiFi 密码\n- hunter" + "2x9kq7\n")
+    house.night("2026-06-16T03:00")
+    for path in (p for p in house.root.rglob("*") if p.is_file() and p.name != "2026-06-15.md"):
+        assert ("hunter" + "2x9kq7").encode() not in path.read_bytes(), path
+
+
 def test_reports_of_a_night_are_json_safe(house: House) -> None:
     garage(house)
     report = house.night("2026-03-08T03:00")

@@ -10,38 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dreaming.observe import fragment
 from memory import schema
-from memory.chunking import chunks
-from memory.concepts import lexicon
-from memory.model import Candidate, Fragment, Kind, Sighting, StatementId, statement_id
-from memory.store import NewerStoreError, SourceFile, Store, Vote, query_hash
+from memory.model import Candidate, Fragment, StatementId, statement_id
+from memory.store import NewerStoreError, Store, Vote, query_hash
+from shelf import NOW, put
 
-NOW = datetime(2026, 6, 18, 3, tzinfo=UTC)
 LATER = date(2026, 7, 1)
-
-
-def put(store: Store, path: str, text: str, day: date = date(2026, 6, 15), now: datetime = NOW) -> list[Fragment]:
-    source = SourceFile(path=path, kind=Kind.DIARY, day=day, stamp=(1, 1, 1), digest=str(hash(text)))
-    made = [(fragment(chunk, Kind.DIARY, lexicon()), chunk) for chunk in chunks(text)]
-    seen = [
-        (
-            one,
-            Sighting(
-                path=path,
-                start_line=chunk.start_line,
-                end_line=chunk.end_line,
-                day=day,
-                kind=Kind.DIARY,
-                score=0.62,
-                at=datetime.combine(day, datetime.max.time(), UTC),
-            ),
-        )
-        for one, chunk in made
-    ]
-    with store.writing():
-        store.replace_source(source, seen, now=now)
-    return [one for one, _ in made]
 
 
 def vote(statement: StatementId, query: str = "q", day: int = 16, score: float = 0.9) -> Vote:

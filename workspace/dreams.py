@@ -150,18 +150,24 @@ def _with_diary(text: str) -> tuple[list[str], str]:
     lines, end = split_lines(text), line_end(text)
     if _blocks(lines, _DIARY):
         return lines, end
-    fenced = outline(lines).fenced
-    titles = (at + 1 for at, line in enumerate(lines) if line.rstrip() == TITLE and at not in fenced)
-    at = next(titles, 0)
-    title = [] if at else [TITLE]
-    if not at and (front := _FRONT_MATTER.match(text)):
-        at = len(split_lines(front[0]))
+    at, title = _top(text, lines)
     if at and not lines[at - 1].endswith(("\n", "\r")):
         lines[at - 1] += end
     before = [""] if at else []
     after = [""] if at < len(lines) and lines[at].strip() else []
-    frame = [*before, *title, *([""] if title else []), _marker(_DIARY, "start"), _marker(_DIARY, "end"), *after]
+    frame = [*before, *title, _marker(_DIARY, "start"), _marker(_DIARY, "end"), *after]
     return [*lines[:at], *(f"{line}{end}" for line in frame), *lines[at:]], end
+
+
+def _top(text: str, lines: Sequence[str]) -> tuple[int, list[str]]:
+    """Return where the diary goes, below its title or the front matter, and the title it still needs."""
+    fenced = outline(lines).fenced
+    for at, line in enumerate(lines):
+        if line.rstrip() == TITLE and at not in fenced:
+            return at + 1, []
+    front = _FRONT_MATTER.match(text)
+    last = len(split_lines(front[0])) - 1 if front else -1
+    return (0 if last in fenced else last + 1), [TITLE, ""]
 
 
 def _entries(lines: Sequence[str], among: range | None = None) -> Iterator[tuple[range, Entry]]:

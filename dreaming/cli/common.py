@@ -43,7 +43,7 @@ class Common:
         return local.astimezone(UTC).replace(microsecond=0)
 
 
-class Moment(click.ParamType):
+class Moment(click.ParamType[datetime]):
     """A date and time in ISO 8601."""
 
     name = "time"

@@ -1,15 +1,16 @@
 """`dream demo`: three invented weeks, played into a folder."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from dreaming.cli.common import Common, common_options, json_option, print_json
-from dreaming.cli.explain import lines as explained
 from dreaming.cli.night import as_document
 from dreaming.cli.night import lines as night_lines
-from dreaming.demo import Promoted, play
+from dreaming.demo import play
 from dreaming.night import NightReport
+from memory.journal import Promotion
 
 
 @click.command()
@@ -36,12 +37,20 @@ def demo(common: Common, folder: Path, *, fresh: bool, as_json: bool) -> None:  
     _conclude(folder, kept)
 
 
-def _conclude(folder: Path, kept: tuple[Promoted, ...]) -> None:
+def _conclude(folder: Path, kept: tuple[Promotion, ...]) -> None:
     click.echo(f"\nPromoted in three weeks: {len(kept)}. Why:\n")
     for one in kept:
-        click.echo(f"* {one.night.isoformat()}  {one.text}")
-        click.echo("\n".join(f"  {line}" for line in list(explained(one.examined))[1:]))
+        click.echo("\n".join(_why(one)))
         click.echo()
     click.echo(f"Read on: {(folder / 'DREAMS.md').resolve()}")
     click.echo(f"         {(folder / 'MEMORY.md').resolve()}")
     click.echo(f"Ask it:  dream search --workspace {folder} 'which database do tests use'")
+
+
+def _why(one: Promotion) -> Iterator[str]:
+    part = f", statement {one.key[1]} of its list" if one.positions else ""
+    yield f"* {one.text}"
+    place = f"{one.path}:{one.start_line}{part}"
+    yield f"    on {one.night.isoformat()} from {place}; recalls {one.recalls}, every gate passed"
+    yield f"    score {one.score:.2f} = weighted components + boost {one.boost:.2f}"
+    yield "    " + ", ".join(f"{name} {value:.2f}" for name, value in one.components.items())

@@ -7,7 +7,7 @@ import click
 
 from dreaming.cli.common import REFUSED, Common, common_options, complain, json_option, print_json
 from dreaming.explain import examined, nearest
-from dreaming.gates import verdict
+from dreaming.gates import GateResult, verdict
 from dreaming.observe import observe
 from dreaming.phases.deep import Examined
 
@@ -59,7 +59,11 @@ def lines(one: Examined) -> Iterator[str]:
     yield f"  boost {exam.score.boost:.3f}, score {exam.score.total:.3f} of {exam.thresholds.min_score:.2f}"
     for gate in one.gates:
         mark = "ok " if gate.passed else "NO "
-        yield f"  {mark} {gate.name:<15} {gate.missing or f'{gate.value} (needs {gate.threshold})'}"
+        yield f"  {mark} {gate.name:<15} {gate.missing or _passed(gate)}"
+
+
+def _passed(gate: GateResult) -> str:
+    return f"{gate.value} (any)" if gate.threshold is None else f"{gate.value} (needs {gate.threshold})"
 
 
 def as_document(one: Examined) -> dict[str, object]:

@@ -1,0 +1,153 @@
+"""Search: what is found, how relevant it is, which statements get the vote."""
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.concepts import lexicon
+from memory.search import Hit, answered, asked, relevance, search, term
+from memory.store import Store
+from shelf import put
+
+WORDS = lexicon()
+
+
+def found(store: Store, query: str, limit: int = 6) -> tuple[Hit, ...]:
+    return search(store, query, WORDS, limit=limit)
+
+
+LABELLED = (
+    ("测试用什么数据库", "测试必须使用真实数据库，不接受 mock"),
+    ("真实数据库", "测试必须使用真实数据库，不接受 mock"),
+    ("锅炉压力多少", "锅炉压力保持在 1.5 bar"),
+    ("路由器", "路由器固件升级之后丢包率恢复正常"),
+    ("重跑 gen-itgc", "重跑gen-itgc后再看结果"),
+    ("which database do tests use", "Tests run against a real database, never a mock"),
+    ("deploying on fridays", "Never deploy on a Friday"),
+    ("when is the server backed up", "Backups of the server run at two"),
+    ("wann kommt der Lieferdienst", "Der Lieferdienst kommt am Dienstag"),
+    ("ルーター", "ルーターのファームウェアを更新した"),
+    ("백업", "백업 보관 기간을 구십 일로 변경했다"),
+    ("connection pool 上限", "把 order-service 的 connection pool 上限改成 60"),
+    ("ｶﾚﾝﾀﾞｰ", "カレンダーは木曜に更新する"),
+    ("café résumé", "The cafe keeps a resume of Ana"),
+)
+
+
+@pytest.mark.parametrize(("query", "line"), LABELLED, ids=[query for query, _ in LABELLED])
+def test_a_question_in_any_script_finds_its_line_first(query: str, line: str) -> None:
+    with Store.in_memory() as store:
+        for number, (_, text) in enumerate(LABELLED):
+            put(store, f"memory/2026-06-{number + 1:02}.md", f"- {text}\n", date(2026, 6, number + 1))
+        hits = found(store, query)
+        assert hits[0].text == line
+        assert hits[0].relevance >= 0.8
+
+
+@pytest.mark.parametrize("extra", [0, 300])
+@pytest.mark.parametrize(("query", "line"), LABELLED[:7], ids=[query for query, _ in LABELLED[:7]])
+def test_relevance_of_an_obvious_answer_does_not_depend_on_how_much_is_remembered(
+    query: str, line: str, extra: int
+) -> None:
+    with Store.in_memory() as alone, Store.in_memory() as crowded:
+        put(alone, "memory/2026-06-01.md", f"- {line}\n")
+        put(crowded, "memory/2026-06-01.md", f"- {line}\n")
+        other = "\n\n".join(f"- unrelated remark {n} on gardening number {n * 7}" for n in range(extra))
+        put(crowded, "memory/2026-06-02.md", other, date(2026, 6, 2))
+        assert abs(found(alone, query)[0].relevance - found(crowded, query)[0].relevance) <= 0.1
+
+
+def test_a_long_question_and_a_short_one_agree_on_an_obvious_answer() -> None:
+    line = "Garage panel takes a CR2450 cell"
+    short = relevance(line, [term(word) for word in asked("garage panel", WORDS)])
+    long = relevance(line, [term(word) for word in asked("which cell does the panel in the garage take again", WORDS)])
+    assert abs(short - long) <= 0.1
+
+
+def test_one_word_in_four_is_no_answer_and_gets_no_vote() -> None:
+    terms = [term(word) for word in ("alpha", "bravo", "charlie", "delta")]
+    assert relevance("only alpha stands here", terms) < 0.3
+    assert relevance("alpha and bravo stand here", terms) > 0.8
+
+
+def test_relevance_is_1_when_every_informative_word_is_answered() -> None:
+    assert (
+        relevance("Never deploy on a Friday", [term(word) for word in asked("do we deploy on Fridays?", WORDS)]) == 1.0
+    )
+
+
+@given(st.text(max_size=200), st.text(max_size=60))
+def test_relevance_lies_between_0_and_1(text: str, query: str) -> None:
+    terms = [term(word) for word in asked(query, WORDS)]
+    assert not terms or 0 <= relevance(text, terms) <= 1
+
+
+HOSTILE = (
+    '"',
+    "*",
+    "NEAR(a b)",
+    "a AND",
+    "NOT",
+    "col:x",
+    "^a",
+    "'; DROP TABLE fragment; --",
+    "\0",
+    "\ud800",
+    "🚀",
+    "שלום",
+)
+
+
+@pytest.mark.parametrize("query", [*HOSTILE, "", "   ", "x" * 10_000, "测" * 10_000, "word " * 2000])
+def test_any_query_is_safe(query: str) -> None:
+    with Store.in_memory() as store:
+        put(store, "memory/2026-06-01.md", "- Never deploy on a Friday 🚀 שלום\n")
+        assert len(found(store, query)) <= 1
+
+
+@given(st.text(max_size=80))
+def test_no_query_raises(query: str) -> None:
+    with Store.in_memory() as store:
+        put(store, "memory/2026-06-01.md", "- Never deploy on a Friday\n")
+        found(store, query)
+
+
+def test_a_vote_goes_to_the_statements_that_answered() -> None:
+    terms = [term(word) for word in ("boiler", "bar")]
+    assert answered(["dentist is Brandt", "boiler wants 1.5 bar", "ladder at the door"], terms) == (1,)
+
+
+def test_a_vote_goes_to_all_statements_when_none_stands_out() -> None:
+    assert answered(["dentist is Brandt", "ladder at the door"], [term("household")]) == (0, 1)
+
+
+def test_what_stands_nowhere_any_more_is_not_found() -> None:
+    with Store.in_memory() as store:
+        put(store, "memory/2026-06-01.md", "- Never deploy on a Friday\n")
+        put(store, "memory/2026-06-01.md", "- Something else\n")
+        assert found(store, "deploy friday") == ()
+
+
+def test_characters_that_icu_takes_apart_are_asked_for_together() -> None:
+    assert asked("路由器在哪里", WORDS) == ("路由器",)
+    with Store.in_memory() as store:
+        put(store, "memory/2026-06-01.md", "- 马路由东向西\n\n- 路由器放在柜子上\n")
+        assert found(store, "路由器在哪里")[0].text == "路由器放在柜子上"
+
+
+def test_equal_hits_come_newest_first() -> None:
+    with Store.in_memory() as store:
+        put(store, "memory/2026-06-01.md", "- kiln alpha one\n", date(2026, 6, 1))
+        put(store, "memory/2026-06-05.md", "- kiln alpha two\n", date(2026, 6, 5))
+        assert [hit.path for hit in found(store, "kiln alpha")] == ["memory/2026-06-05.md", "memory/2026-06-01.md"]
+
+
+def test_a_common_word_weighs_less_than_a_rare_one() -> None:
+    with Store.in_memory() as store:
+        put(store, "memory/2026-06-01.md", "\n\n".join(f"- kiln remark {n}" for n in range(200)))
+        put(store, "memory/2026-06-02.md", "- glaze recipe for celadon\n", date(2026, 6, 2))
+        hits = {hit.text: hit.relevance for hit in found(store, "kiln celadon", 10)}
+        assert hits["glaze recipe for celadon"] > 0.9
+        assert max(value for text, value in hits.items() if "kiln" in text) < 0.3
