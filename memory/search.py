@@ -32,6 +32,8 @@ POOL = 60
 """How many fragments FTS5 proposes before they are ordered by relevance."""
 ENDINGS = "(?:s|es|e|ed|er|ers|d|ing|ings|ly|y|ies|ied|ion|ions|ment|ments|al|able|n|en)?"
 """What may follow the stem of an English word (and, by luck, of some German ones)."""
+LONGEST_WORD = 3
+"""Characters ICU took apart are one word up to this length (`路|由|器`); a longer run holds several."""
 MAX_TERMS = 24
 """Words of a query that are looked for; a page pasted as a query does not become a page of SQL."""
 
@@ -79,21 +81,30 @@ def asked(query: str, lexicon: Lexicon) -> tuple[str, ...]:
     """Return the words to look for; characters that ICU took apart (`路|由|器`) are put together again."""
     telling = informative(query, lexicon)
     singles = frozenset(word for word in telling if len(word) == 1 and is_cjk(word))
-    found = [word for word in telling if word not in singles] + _runs(words(query), singles, folded(query))
+    found = [word for word in telling if word not in singles]
+    found += [piece for run in _runs(words(query), folded(query)) for piece in _pieces(run, singles)]
     return tuple(dict.fromkeys(found or telling))[:MAX_TERMS]
 
 
-def _runs(segments: Sequence[str], singles: frozenset[str], text: str) -> list[str]:
-    """Return the runs of two or more single characters that stand side by side in the query."""
-    runs: list[str] = []
-    run = ""
-    for segment in (*segments, ""):
-        if segment in singles and run + segment in text:
-            run += segment
-            continue
-        runs += [run] if len(run) > 1 else []
-        run = segment if segment in singles else ""
+def _runs(segments: Sequence[str], text: str) -> list[str]:
+    """Return the runs of single CJK characters that stand side by side in the query."""
+    runs = [""]
+    for segment in segments:
+        single = len(segment) == 1 and is_cjk(segment)
+        if single and runs[-1] + segment in text:
+            runs[-1] += segment
+        else:
+            runs.append(segment if single else "")
     return runs
+
+
+def _pieces(run: str, telling: frozenset[str]) -> list[str]:
+    """Return what to look for of a run: all of a short one, each pair of a long one; not what only joins words."""
+    places = [place for place, character in enumerate(run) if character in telling]
+    kept = run[places[0] : places[-1] + 1] if places else ""
+    if len(kept) <= LONGEST_WORD:
+        return [kept] if len(kept) > 1 else []
+    return [kept[place : place + 2] for place in range(len(kept) - 1)]
 
 
 def relevance(text: str, terms: Sequence[Term]) -> float:
