@@ -26,13 +26,17 @@ class PhaseReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NightReport:
-    """One run of a night; `refused` counts each refused fragment once, at the first gate it fails."""
+    """One run of a night; `refused` counts each refused fragment once, at the first gate it fails.
+
+    `dropped_dates` are the days whose promotions this run moved from `MEMORY.md` to the archive.
+    """
 
     night: date
     observed: Observation
     phases: tuple[PhaseReport, ...]
     promoted: tuple[Promotion, ...]
     refused: Mapping[str, int]
+    dropped_dates: tuple[date, ...]
     problems: tuple[str, ...]
     failed: bool
 
@@ -86,6 +90,7 @@ def _report(run: Run, observed: Observation) -> NightReport:
         phases=tuple(PhaseReport(phase=p, counts=counts, told=p in told) for p, counts in run.counts.items()),
         promoted=run.home.journal.promotions(night=run.date),
         refused=run.refused,
+        dropped_dates=run.dropped_dates,
         problems=(*map(str, observed.problems), *run.problems),
         failed=run.failed,
     )

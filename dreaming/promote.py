@@ -28,6 +28,14 @@ class Standing:
     around: tuple[Chunk, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What became of the eligible candidates: who was refused after all, and the days whose lines had to make room."""
+
+    refused: tuple[Refusal, ...] = ()
+    dropped_dates: tuple[date, ...] = ()
+
+
 def recover(home: Home, *, now: datetime) -> None:
     """Finish or take back what an interrupted night had planned: the markers in the file say which."""
     planned = home.journal.promotions(state=State.PLANNED)
@@ -39,8 +47,8 @@ def recover(home: Home, *, now: datetime) -> None:
         home.journal.withdraw(p.key for p in planned if p.key not in written)
 
 
-def promote(home: Home, eligible: Sequence[Examined], *, night: date, now: datetime) -> tuple[Refusal, ...]:
-    """Write the best of the eligible candidates to `MEMORY.md`, as many as the night still may; return the refused.
+def promote(home: Home, eligible: Sequence[Examined], *, night: date, now: datetime) -> Outcome:
+    """Write the best of the eligible candidates to `MEMORY.md`, as many as the night still may.
 
     Raise ExternallyChangedError when the file kept changing; then nothing was promoted.
     """
@@ -54,7 +62,7 @@ def promote(home: Home, eligible: Sequence[Examined], *, night: date, now: datet
     raise AssertionError("unreachable")
 
 
-def _promote(home: Home, eligible: Sequence[Examined], *, night: date, now: datetime) -> tuple[Refusal, ...]:
+def _promote(home: Home, eligible: Sequence[Examined], *, night: date, now: datetime) -> Outcome:
     document = home.files.read(MEMORY)
     room = home.config.deep.limit - len(home.journal.promotions(night=night))
     chosen: list[Promotion] = []
@@ -76,7 +84,7 @@ def _promote(home: Home, eligible: Sequence[Examined], *, night: date, now: date
         claims.append(made.text)
     if revision.text != document.text:
         _write(home, document, revision, chosen, now=now)
-    return tuple(refused)
+    return Outcome(refused=tuple(refused), dropped_dates=tuple(dropped.day for dropped in revision.dropped))
 
 
 def _revised(home: Home, text: str, night: date, promotions: Sequence[Promotion]) -> durable.Revision:

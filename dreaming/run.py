@@ -33,6 +33,7 @@ class Run:
     sections: dict[Phase, str] = field(default_factory=dict)
     stories: list[Story] = field(default_factory=list)
     refused: Mapping[str, int] = field(default_factory=dict)
+    dropped_dates: tuple[date, ...] = ()
     problems: list[str] = field(default_factory=list)
     failed: bool = False
 
@@ -102,10 +103,11 @@ def run_deep(run: Run) -> None:
     plan = deep(_night(run, recalled, claims=_claims(run)))
     ranked = tuple(one for one in plan.examined if one.exam.promoted_on in (None, run.date))
     refused = tuple(one for one in ranked if one.failed and one.exam.promoted_on is None)
-    late = _promoted(run, plan.eligible)
+    outcome = _promoted(run, plan.eligible)
+    run.dropped_dates = outcome.dropped_dates
     with home.store.writing():
-        home.journal.refuse(run.date, (*promote.refusals_of(refused), *late))
-    _report_deep(run, ranked, refused, late)
+        home.journal.refuse(run.date, (*promote.refusals_of(refused), *outcome.refused))
+    _report_deep(run, ranked, refused, outcome.refused)
 
 
 def _report_deep(run: Run, ranked: Sequence[Examined], refused: Sequence[Examined], late: Sequence[Refusal]) -> None:
@@ -123,7 +125,7 @@ def _report_deep(run: Run, ranked: Sequence[Examined], refused: Sequence[Examine
     }
 
 
-def _promoted(run: Run, eligible: Sequence[Examined]) -> tuple[Refusal, ...]:
+def _promoted(run: Run, eligible: Sequence[Examined]) -> promote.Outcome:
     """Write what may be written; a `MEMORY.md` that cannot be written costs the promotions, not the night."""
     try:
         return promote.promote(run.home, eligible, night=run.date, now=run.began)
@@ -131,7 +133,7 @@ def _promoted(run: Run, eligible: Sequence[Examined]) -> tuple[Refusal, ...]:
         run.failed = True
         run.problems.append(str(error))
         promote.recover(run.home, now=run.now)
-        return ()
+        return promote.Outcome()
 
 
 def _claims(run: Run) -> tuple[str, ...]:

@@ -266,7 +266,7 @@ def test_the_oldest_promotions_make_room_and_are_found_in_the_archive(house: Hou
     house.night("2026-03-08T03:00")
     house.write("memory/2026-03-09.md", "- Boat is called Kestrel\n")
     asked_for(house, ("2026-03-09", "boat name"), ("2026-03-10", "kestrel boat"), ("2026-03-11", "called Kestrel"))
-    house.night("2026-03-12T03:00")
+    assert house.night("2026-03-12T03:00").dropped_dates == (date(2026, 3, 8),)
     assert bullets(house.read(MEMORY)) == ["- Boat is called Kestrel"]
     assert GARAGE.strip() in house.read("memory/archive/MEMORY-2026.md")
     house.night("2026-03-13T03:00")

@@ -40,6 +40,8 @@ def lines(report: NightReport) -> Iterator[str]:
         yield phase_line(one, report.refused)
     for promotion in report.promoted:
         yield f"  + {promotion.text} (score {promotion.score:.2f}, {promotion.path}:{promotion.start_line})"
+    for day in report.dropped_dates:
+        yield f"  - promotions of {day.isoformat()} moved from MEMORY.md to memory/archive/, to make room"
 
 
 def phase_line(one: PhaseReport, refused: Mapping[str, int]) -> str:
@@ -64,6 +66,7 @@ def as_document(report: NightReport) -> dict[str, object]:
         "phases": [{"name": one.phase.value, **one.counts, "told": one.told} for one in report.phases],
         "promoted": [{"id": p.fragment, "text": p.text, "score": p.score} for p in report.promoted],
         "refused": dict(report.refused),
+        "dropped_dates": [day.isoformat() for day in report.dropped_dates],
         "read": report.observed.read,
         "gone": report.observed.gone,
         "problems": list(report.problems),
