@@ -46,6 +46,10 @@ def public() -> Iterator[House]:
     """A workspace that everybody may reach; the folders of `tmp_path` are for their owner alone."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
+        # What is imported late is imported now: the interpreter itself may be out of everybody's reach.
+        rehearsal = House(Path(folder) / "rehearsal")
+        rehearsal.write("memory/2026-06-15.md", GOOD)
+        run(rehearsal, "--dry-run")
         house = House(Path(folder) / "workspace")
         house.write("memory/2026-06-15.md", GOOD)
         yield house
