@@ -9,7 +9,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from dreaming.config import Config, default_user_config, load, zone
+from dreaming.config import Config, zone
+from dreaming.layers import default_user_config, load
 from memory.concepts import Lexicon, lexicon
 from memory.journal import Journal
 from memory.store import Store

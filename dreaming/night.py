@@ -53,8 +53,8 @@ def run_night(home: Home, *, phases: Sequence[Phase], now: datetime) -> NightRep
         for phase in Phase:
             if phase in phases:
                 RUNS[phase](run)
-        run.problems += pages.write(home, run.date, run.sections)
-        run.problems += tell(home, run.stories, night=run.date, now=now)
+        run.problems += pages.write(home, run.night, run.sections)
+        run.problems += tell(home, run.stories, night=run.night, now=now)
         _finish(run)
         return _report(run, observed)
 
@@ -70,7 +70,7 @@ def _begun(home: Home, *, now: datetime) -> Run:
     night = home.local_date(now)
     with home.store.writing():
         began = home.journal.begin(night, now=now)
-    return Run(home=home, date=night, now=now, began=began)
+    return Run(home=home, night=night, now=now, began=began)
 
 
 def _finish(run: Run) -> None:
@@ -78,17 +78,17 @@ def _finish(run: Run) -> None:
     with store.writing():
         store.prune(before=run.began - timedelta(days=run.home.config.memory.retention_days))
         for phase, counts in run.counts.items():
-            journal.record_run(run.date, phase, counts, now=run.now)
-        journal.finish(run.date, now=run.now)
+            journal.record_run(run.night, phase, counts, now=run.now)
+        journal.finish(run.night, now=run.now)
 
 
 def _report(run: Run, observed: Observation) -> NightReport:
-    told = {entry.phase for entry in run.home.journal.narratives(night=run.date)}
+    told = {entry.phase for entry in run.home.journal.narratives(night=run.night)}
     return NightReport(
-        night=run.date,
+        night=run.night,
         observed=observed,
         phases=tuple(PhaseReport(phase=p, counts=counts, told=p in told) for p, counts in run.counts.items()),
-        promoted=run.home.journal.promotions(night=run.date),
+        promoted=run.home.journal.promotions(night=run.night),
         refused=run.refused,
         dropped_dates=run.dropped_dates,
         problems=(*map(str, observed.problems), *run.problems),

@@ -26,7 +26,7 @@ class Run:
     """A run while it goes on; `began` is when the night first did, the clock that all its runs decide by."""
 
     home: Home
-    date: date
+    night: date
     now: datetime
     began: datetime
     counts: dict[Phase, Mapping[str, int]] = field(default_factory=dict)
@@ -43,7 +43,7 @@ def run_light(run: Run) -> None:
     home, journal = run.home, run.home.journal
     plan = light(_night(run, _active(run, days=home.config.light.lookback_days)))
     with home.store.writing():
-        journal.mark(run.date, _signals(plan.staged, Mark.STAGED), at=run.began)
+        journal.mark(run.night, _signals(plan.staged, Mark.STAGED), at=run.began)
     staged = _staged(run, plan)
     run.sections[Phase.LIGHT] = pages.light_section(staged, show=home.config.light.show)
     run.stories.append(Story(phase=Phase.LIGHT, candidates=plan.fresh, themes=_tags(plan.fresh)))
@@ -58,24 +58,24 @@ def run_light(run: Run) -> None:
 def _staged(run: Run, plan: LightPlan) -> tuple[Candidate, ...]:
     """Return what all runs of the night staged, what this one did first."""
     known = {candidate.id for candidate in plan.staged}
-    rest = [one for one in run.home.journal.marked(run.date, Mark.STAGED) if one not in known]
-    return (*plan.staged, *sorted(run.home.store.candidates(rest, before=run.date), key=lively))
+    rest = [one for one in run.home.journal.marked(run.night, Mark.STAGED) if one not in known]
+    return (*plan.staged, *sorted(run.home.store.candidates(rest, before=run.night), key=lively))
 
 
 def run_rem(run: Run) -> None:
     """Look for what keeps coming back in what light staged, or in the last week when nothing was."""
     home, journal = run.home, run.home.journal
-    staged = tuple(c for c in _candidates(run, journal.unconsidered(run.date)) if c.sightings)
+    staged = tuple(c for c in _candidates(run, journal.unconsidered(run.night)) if c.sightings)
     plan = rem(_night(run, staged or _active(run, days=home.config.rem.lookback_days)))
     with home.store.writing():
-        journal.mark(run.date, _signals(plan.considered, Mark.CONSIDERED), at=run.began)
-        journal.mark(run.date, _signals([t.candidate for t in plan.truths], Mark.CHOSEN), at=run.began)
+        journal.mark(run.night, _signals(plan.considered, Mark.CONSIDERED), at=run.began)
+        journal.mark(run.night, _signals([t.candidate for t in plan.truths], Mark.CHOSEN), at=run.began)
     truths = _truths(run, plan)
     run.sections[Phase.REM] = pages.rem_section(plan.themes, truths)
     news = _news(run, plan)
     run.stories.append(Story(phase=Phase.REM, candidates=news, themes=tuple(theme.tag for theme in plan.themes)))
     run.counts[Phase.REM] = {
-        "considered": len(journal.marked(run.date, Mark.CONSIDERED)),
+        "considered": len(journal.marked(run.night, Mark.CONSIDERED)),
         "themes": len(plan.themes),
         "truths": len(truths),
     }
@@ -83,14 +83,14 @@ def run_rem(run: Run) -> None:
 
 def _news(run: Run, plan: RemPlan) -> tuple[Candidate, ...]:
     """Return the truths, else what was looked at, without what has not changed since REM last looked at it."""
-    known = run.home.journal.considered_before(run.date)
+    known = run.home.journal.considered_before(run.night)
     believed_in = tuple(truth.candidate for truth in plan.truths) or plan.distinct
     return tuple(c for c in believed_in if known.get(c.id) != c.evidence.signal_count)
 
 
 def _truths(run: Run, plan: RemPlan) -> tuple[Truth, ...]:
     known = {truth.candidate.id for truth in plan.truths}
-    rest = [one for one in run.home.journal.marked(run.date, Mark.CHOSEN) if one not in known]
+    rest = [one for one in run.home.journal.marked(run.night, Mark.CHOSEN) if one not in known]
     both = (*plan.truths, *(believed(candidate) for candidate in _candidates(run, rest)))
     return tuple(sorted(both, key=lambda truth: (-truth.confidence, truth.candidate.fragment.text)))
 
@@ -98,20 +98,20 @@ def _truths(run: Run, plan: RemPlan) -> tuple[Truth, ...]:
 def run_deep(run: Run) -> None:
     """Promote what passes every gate; what was promoted earlier this night keeps its place."""
     home = run.home
-    tomorrow = run.date + timedelta(days=1)
+    tomorrow = run.night + timedelta(days=1)
     recalled = home.store.candidates(home.store.recalled(), before=tomorrow)
     plan = deep(_night(run, recalled, claims=_claims(run)))
-    ranked = tuple(one for one in plan.examined if one.exam.promoted_on in (None, run.date))
+    ranked = tuple(one for one in plan.examined if one.exam.promoted_on in (None, run.night))
     refused = tuple(one for one in ranked if one.failed and one.exam.promoted_on is None)
     outcome = _promoted(run, plan.eligible)
     run.dropped_dates = outcome.dropped_dates
     with home.store.writing():
-        home.journal.refuse(run.date, (*promote.refusals_of(refused), *outcome.refused))
+        home.journal.refuse(run.night, (*promote.refusals_of(refused), *outcome.refused))
     _report_deep(run, ranked, refused, outcome.refused)
 
 
 def _report_deep(run: Run, ranked: Sequence[Examined], refused: Sequence[Examined], late: Sequence[Refusal]) -> None:
-    promoted = run.home.journal.promotions(night=run.date)
+    promoted = run.home.journal.promotions(night=run.night)
     waiting = _waiting(ranked, refused, late)
     run.sections[Phase.DEEP] = pages.deep_section(len(ranked), promoted, waiting)
     run.stories.append(_deep_story(run, ranked, promoted, waiting))
@@ -128,7 +128,7 @@ def _report_deep(run: Run, ranked: Sequence[Examined], refused: Sequence[Examine
 def _promoted(run: Run, eligible: Sequence[Examined]) -> promote.Outcome:
     """Write what may be written; a `MEMORY.md` that cannot be written costs the promotions, not the night."""
     try:
-        return promote.promote(run.home, eligible, night=run.date, now=run.began)
+        return promote.promote(run.home, eligible, night=run.night, now=run.began)
     except WorkspaceError as error:
         run.failed = True
         run.problems.append(str(error))
@@ -160,7 +160,7 @@ def _deep_story(
     run: Run, ranked: Sequence[Examined], promoted: Sequence[Promotion], waiting: Sequence[pages.Waiting]
 ) -> Story:
     """Return what deep has to tell; the same candidates waiting for the same reasons are no news."""
-    since = run.home.journal.began_before(run.date)
+    since = run.home.journal.began_before(run.night)
     news = promoted or any(_later(one.candidate, since) for one in ranked)
     return Story(
         phase=Phase.DEEP,
@@ -178,25 +178,25 @@ def _later(candidate: Candidate, since: datetime | None) -> bool:
 
 def _night(run: Run, candidates: Sequence[Candidate], claims: tuple[str, ...] = ()) -> Night:
     journal = run.home.journal
-    told = {one for entry in journal.narratives(before=run.date, limit=ENTRIES_REMEMBERED) for one in entry.fragments}
+    told = {one for entry in journal.narratives(before=run.night, limit=ENTRIES_REMEMBERED) for one in entry.fragments}
     return Night(
-        date=run.date,
+        date=run.night,
         now=run.began,
         config=run.home.config,
         candidates=tuple(candidates),
         told=frozenset(told),
-        staged_before=journal.staged_before(run.date),
+        staged_before=journal.staged_before(run.night),
         claims=claims,
     )
 
 
 def _active(run: Run, *, days: int) -> tuple[Candidate, ...]:
     since, until = run.home.window(run.began, days=days)
-    return _candidates(run, run.home.store.active(since=since, until=until, before=run.date))
+    return _candidates(run, run.home.store.active(since=since, until=until, before=run.night))
 
 
 def _candidates(run: Run, ids: Sequence[FragmentId]) -> tuple[Candidate, ...]:
-    return run.home.store.candidates(ids, before=run.date)
+    return run.home.store.candidates(ids, before=run.night)
 
 
 def _signals(candidates: Iterable[Candidate], mark: Mark) -> tuple[PhaseSignal, ...]:

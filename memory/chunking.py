@@ -85,9 +85,7 @@ def _begins_anew(current: Sequence[Claim], claim: Claim, following: Sequence[Cla
     if not _fit([*current, claim]):
         return True
     family = [claim, *takewhile(lambda below: below.depth > claim.depth, following)]
-    if len(family) == 1 or _fit([*current, *family]):
-        return False
-    return any(above.depth >= claim.depth for above in current)
+    return not _fit([*current, *family]) and any(above.depth >= claim.depth for above in current)
 
 
 def _fit(group: Sequence[Claim]) -> bool:

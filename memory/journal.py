@@ -8,7 +8,8 @@ from enum import StrEnum
 from typing import Any
 
 from memory.model import FragmentId, Mark, Phase, StatementId
-from memory.store import Store, sql, stamp
+from memory.rows import stamp
+from memory.store import Store, sql
 
 
 class State(StrEnum):

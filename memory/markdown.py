@@ -145,14 +145,23 @@ def _without_blob(run: re.Match[str]) -> str:
 
 
 def _shown(tokens: Iterable[Token]) -> Iterator[str]:
+    below = ""
     for token in tokens:
-        if token.type == "html_inline":
-            yield _shown_html(token.content)
-        elif token.type == "image":
-            yield "".join(_shown(token.children or ()))
-        elif token.type in {"text", "text_special", "code_inline"}:
-            yield token.content
-        yield LINE_END * str(token.attrs.get("title", "")).count(LINE_END)
+        match token.type:
+            case "text" | "text_special" | "code_inline":
+                yield token.content
+            case "html_inline":
+                yield _shown_html(token.content)
+            case "image":
+                yield "".join(_shown(token.children or ())) + _line_ends_in_title(token)
+            case "link_open":
+                below = _line_ends_in_title(token)
+            case "link_close":
+                yield below
+
+
+def _line_ends_in_title(link: Token) -> str:
+    return LINE_END * str(link.attrs.get("title", "")).count(LINE_END)
 
 
 def _shown_html(html: str) -> str:

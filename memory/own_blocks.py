@@ -45,7 +45,7 @@ def own_lines(tokens: Sequence[Token]) -> OwnLines:
     marks = list(_landmarks(tokens)) if _mentions_a_marker(tokens) else []
     blocks: set[int] = set()
     for place, mark in enumerate(marks):
-        if mark.sign is _Sign.START and mark.line not in blocks:
+        if mark.sign is _Sign.START:
             blocks.update(range(mark.above, _block_end(marks, place)))
     promotions = frozenset(mark.line + 1 for mark in marks if mark.sign is _Sign.PROMOTION)
     return OwnLines(blocks=frozenset(blocks), promotions=promotions)

@@ -11,7 +11,8 @@ from typing import Any
 
 from memory.concepts import Lexicon, informative, words
 from memory.model import FragmentId
-from memory.store import Store, is_cjk, spaced, sql
+from memory.rows import is_cjk, spaced
+from memory.store import Store, sql
 
 STEEPNESS = 2.5
 HALFWAY = 0.16

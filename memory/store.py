@@ -1,13 +1,11 @@
 """The recall store: fragments, where they stand, and the votes they got, in one SQLite file."""
 
-import json
-import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -18,21 +16,11 @@ from unicodedata import normalize
 from sqlite_utils import Database
 
 from memory import schema
-from memory.model import (
-    Candidate,
-    Evidence,
-    Fragment,
-    FragmentId,
-    Kind,
-    PhaseHistory,
-    Sighting,
-    StatementId,
-    Style,
-)
+from memory.model import Candidate, Evidence, Fragment, FragmentId, Kind, PhaseHistory, Sighting, StatementId
+from memory.rows import as_evidence, as_fragment, as_history, as_sighting, grouped, listed, row_of, stamp
 
 BUSY_SECONDS = 60.0
 """How long a writer waits for another one before it gives up; a first night commits far more often."""
-_CJK = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]")
 WAL_ATTEMPTS = 200
 """SQLite does not wait when two processes switch a new file to WAL at once, so this does, 10 ms a time."""
 
@@ -224,8 +212,8 @@ class Store:
 
     def _keep(self, fragments: Mapping[FragmentId, Fragment]) -> None:
         """Keep what is new of the fragments; one that was gone stands somewhere again."""
-        self._run(sql("back"), ids=_json(fragments))
-        self.db.conn.executemany(sql("keep"), [_row(key, one) for key, one in fragments.items()])
+        self._run(sql("back"), ids=listed(fragments))
+        self.db.conn.executemany(sql("keep"), [row_of(key, one) for key, one in fragments.items()])
         self.db.conn.executemany(
             "INSERT OR IGNORE INTO statement SELECT key, ?, ?, ? FROM fragment WHERE id = ?",
             [
@@ -242,7 +230,7 @@ class Store:
 
     def retag(self, tags: Iterable[tuple[FragmentId, Sequence[str]]]) -> None:
         """Replace the concept tags of fragments."""
-        rows = [(_json(found), fragment) for fragment, found in tags]
+        rows = [(listed(found), fragment) for fragment, found in tags]
         self.db.conn.executemany("UPDATE fragment SET tags = ? WHERE id = ?", rows)
 
     def redate(self, moment_of: Callable[[date], datetime]) -> None:
@@ -321,16 +309,16 @@ class Store:
         return tuple(found[i] for i in ids if i in found)
 
     def _candidates(self, ids: Sequence[FragmentId], before: date) -> dict[FragmentId, Candidate]:
-        wanted = {"ids": _json(ids), "before": before.isoformat()}
-        evidence = {row[0]: _evidence(row) for row in self.db.conn.execute(sql("evidence"), wanted)}
-        history = {row[0]: _history(row) for row in self.db.conn.execute(sql("history"), wanted)}
-        sightings = _grouped(self.db.conn.execute(sql("sightings"), wanted), _sighting)
-        statements = _grouped(self.db.conn.execute(sql("statements"), wanted), tuple)
+        wanted = {"ids": listed(ids), "before": before.isoformat()}
+        evidence = {row[0]: as_evidence(row) for row in self.db.conn.execute(sql("evidence"), wanted)}
+        history = {row[0]: as_history(row) for row in self.db.conn.execute(sql("history"), wanted)}
+        sightings = grouped(self.db.conn.execute(sql("sightings"), wanted), as_sighting)
+        statements = grouped(self.db.conn.execute(sql("statements"), wanted), tuple)
         found = {}
         for row in self.db.conn.execute(sql("fragments"), wanted):
             key, own = FragmentId(row[0]), statements[row[0]]
             found[key] = Candidate(
-                fragment=_fragment(row, own),
+                fragment=as_fragment(row, own),
                 evidence=evidence.get(key, Evidence()),
                 history=history.get(key, PhaseHistory()),
                 sightings=tuple(sightings.get(key, ())),
@@ -364,21 +352,6 @@ def query_hash(query: str) -> str:
     return sha256(" ".join(normalize("NFKC", query).casefold().split()).encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def stamp(moment: datetime) -> str:
-    """Return a moment as the store writes it: UTC, to the second, comparable as text."""
-    return moment.astimezone(UTC).isoformat(timespec="seconds")
-
-
-def spaced(text: str) -> str:
-    """Return the text as it is indexed: NFKC, each Han, kana and Hangul character a word of its own."""
-    return _CJK.sub(r" \g<0> ", normalize("NFKC", text))
-
-
-def is_cjk(character: str) -> bool:
-    """Tell whether a character is one of Han, kana or Hangul."""
-    return _CJK.match(character) is not None
-
-
 def _into_wal(connection: sqlite3.Connection) -> None:
     for attempt in range(WAL_ATTEMPTS):
         try:
@@ -395,80 +368,3 @@ def _into_wal(connection: sqlite3.Connection) -> None:
 def sql(name: str) -> str:
     """Return the text of `memory/sql/<name>.sql`."""
     return (files("memory") / "sql" / f"{name}.sql").read_text(encoding="utf-8")
-
-
-def _json(values: Iterable[str]) -> str:
-    return json.dumps(list(values), ensure_ascii=False)
-
-
-def _moment(text: str | None) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text)
-
-
-def _grouped(rows: Iterable[Any], make: Callable[[Any], Any]) -> dict[FragmentId, list[Any]]:
-    groups: dict[FragmentId, list[Any]] = {}
-    for row in rows:
-        groups.setdefault(row[0], []).append(make(row[1:]))
-    return groups
-
-
-def _row(key: FragmentId, one: Fragment) -> dict[str, object]:
-    return {
-        "id": key,
-        "heading": one.heading,
-        "text": one.text,
-        "style": one.style,
-        "origin": one.origin,
-        "language": one.language,
-        "tags": _json(one.tags),
-        "flaws": _json(one.flaws),
-        "search_text": spaced(one.text),
-    }
-
-
-def _fragment(row: Any, statements: Sequence[Any]) -> Fragment:
-    _, heading, text, style, origin, language, tags, flaws = row
-    return Fragment(
-        heading=heading,
-        text=text,
-        statements=tuple(s[0] for s in statements),
-        style=Style(style),
-        origin=Kind(origin),
-        language=language,
-        tags=tuple(json.loads(tags)),
-        flaws=tuple(json.loads(flaws)),
-    )
-
-
-def _sighting(row: Any) -> Sighting:
-    path, start, end, kind, day, score, at = row
-    return Sighting(
-        path=path,
-        start_line=start,
-        end_line=end,
-        kind=Kind(kind),
-        day=date.fromisoformat(day),
-        score=score,
-        at=datetime.fromisoformat(at),
-    )
-
-
-def _evidence(row: Any) -> Evidence:
-    _, recalls, sightings, grounded, total, queries, days, first, last = row
-    return Evidence(
-        recalls=recalls,
-        sightings=sightings,
-        grounded=grounded,
-        total_score=total,
-        unique_queries=queries,
-        days=tuple(sorted(date.fromisoformat(day) for day in (days or "").split(",") if day)),
-        first_at=_moment(first),
-        last_at=_moment(last),
-    )
-
-
-def _history(row: Any) -> PhaseHistory:
-    _, light_hits, last_light, rem_hits, last_rem = row
-    return PhaseHistory(
-        light_hits=light_hits, last_light_at=_moment(last_light), rem_hits=rem_hits, last_rem_at=_moment(last_rem)
-    )

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from house import House
 from hypothesis import HealthCheck, settings
+
+from house import House
 
 settings.register_profile("steady", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("steady")

@@ -128,7 +128,16 @@ def test_a_wide_line_of_chinese_is_measured_in_columns() -> None:
 
 
 def test_a_hard_break_ends_a_statement() -> None:
-    assert len(only("Backups are kept for  \nninety days\\\nin cold storage.").statements) == 3
+    statements = only("Backups are kept for  \nninety days\\\nin cold storage.").statements
+    assert [s.text for s in statements] == ["Backups are kept for", "ninety days", "in cold storage."]
+
+
+@pytest.mark.parametrize(
+    "following", ["user: deploy it", "port: 8080", "规范：必须审核", "14:05 all is well", "• by hand", "✅ done"]
+)
+def test_a_label_a_time_or_a_bullet_begins_a_statement(following: str) -> None:
+    wide = "The importer writes each skipped row into the log of the worker"
+    assert len(only(f"{wide}\n{following}").statements) == 2
 
 
 def test_a_wrapped_statement_is_not_split_by_the_limit_of_lines() -> None:
@@ -245,6 +254,16 @@ def test_undecodable_text_is_readable_text() -> None:
     assert only("broken \udcff and \x00 but \ud83d\ude80 here").text == "broken � and � but 🚀 here"
 
 
+def test_a_link_wrapped_inside_its_title_moves_no_line() -> None:
+    statements = only(
+        '[The report](https://example.org "of\nJune") is out.\n![A chart](c.png "of\nJuly") too.'
+    ).statements
+    assert [(s.text, s.start_line, s.end_line) for s in statements] == [
+        ("The report is out.", 1, 2),
+        ("A chart too.", 3, 4),
+    ]
+
+
 def test_identity_ignores_white_space_and_composition() -> None:
     assert normalised("  Cafe\u0301 \u3000\n is\u2028open ") == "Café is open"
 
@@ -265,8 +284,8 @@ def test_a_candidate_quoted_between_own_markers_is_never_a_chunk() -> None:
     assert only(diary).text == "Boiler serviced 2 March"
 
 
-@pytest.mark.parametrize("gap", ["\n", "\n\n"])
-def test_a_marker_inside_an_html_block_is_a_marker(gap: str) -> None:
+@pytest.mark.parametrize(("above", "below"), [("\n", "\n"), ("\n\n", "\n\n"), ("\n", "\n\n")])
+def test_a_marker_inside_an_html_block_is_a_marker(above: str, below: str) -> None:
     start, end = "<!-- openclaw:dreaming:light:start -->", "<!-- openclaw:dreaming:light:end -->"
-    own = gap.join([start, "- Candidate: X is here", end])
+    own = f"{start}{above}- Candidate: X is here{below}{end}"
     assert only(f"<details>\n{own}\n</details>\n\nBoiler serviced.").text == "Boiler serviced."

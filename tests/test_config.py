@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from dreaming import config as config_module
-from dreaming.config import FIELDS, Config, ConfigError, ConfigProblem, default_user_config, load, rendered, toml, zone
+from dreaming.config import FIELDS, Config, rendered, toml, zone
+from dreaming.layers import ConfigError, ConfigProblem, default_user_config, load
 
 ROOT_FILE = Path(__file__).parents[1] / "config.toml"
 

@@ -119,9 +119,9 @@ def told_apart() -> Iterator[None]:
 
 
 def _exit_code(error: Exception) -> int | None:
-    from dreaming.config import ConfigError
     from dreaming.demo import NotEmptyError
     from dreaming.home import NoWorkspaceError
+    from dreaming.layers import ConfigError
     from dreaming.reading import NoSuchLinesError, UnknownSourceError
     from memory.store import BrokenStoreError, NewerStoreError
     from workspace.errors import HeldError, WorkspaceError
