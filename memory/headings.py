@@ -91,7 +91,7 @@ def prefix(heading: str) -> str:
     text = heading.rstrip(" :：")
     while text and not _says_nothing(text):
         front = _FRONT.match(text)
-        if not front or front.end() == len(text):
+        if not front:
             return _shortened(text)
         text = text[front.end() :]
     return ""

@@ -38,9 +38,7 @@ _FORMATTING = re.compile(
 """Comments and tags that format; anything else in angle brackets is what the writer meant to show, like `<user>`."""
 _BREAK = re.compile(r"<br(?=[\s/>])", re.IGNORECASE)
 _HIDDEN_HTML = re.compile(
-    r"<!--\s*openclaw:dreaming:([\w-]+):start\s*-->.*?<!--\s*openclaw:dreaming:\1:end\s*-->"
-    r"|<!--.*?(?:-->|\Z)|<(script|style|pre|textarea)\b.*?(?:</\2\s*>|\Z)",
-    re.DOTALL | re.IGNORECASE,
+    r"<!--.*?(?:-->|\Z)|<(script|style|pre|textarea)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE
 )
 
 

@@ -67,7 +67,7 @@ Monday, June 15, 2026 | Mon, June 15 | June 15th, 2026 | May 2026 | 6/15 | 06-15
 2026年6月15日 | 6月15日（月） | 六月十五日 | 令和8年6月15日 | 2026년 6월 15일 월요일
 Monday | Mittwoch | среда | 周一 | 星期三 下午 | 水曜日 | EVENING | 🌅 Morning | Late night | Nachmittag | soirée | утро
 今天 | 昨日 | 오늘 | Aujourd’hui | Ayer | Завтра | madrugada | 09:30 | 9 am | 09:30–10:15 | 上午9点 | 14時30分
-12:00 Mittag | 2026-06-15.md | memory/2026-06-15-router.md | audit-2026-06-15.md | 🚀 | 1. Morning
+12:00 Mittag | 9:30 to 11:00 | 2026-06-15.md | memory/2026-06-15-router.md | audit-2026-06-15.md | 🚀 | 1. Morning
 Daily Notes - 2026-06-15 | 日记 2026-06-15 | Session: 2026-06-15 14:30:00 UTC
 """
 SAYS_SOMETHING = """
@@ -171,11 +171,11 @@ def test_a_piece_is_never_too_short_to_say_something() -> None:
 
 
 def test_sentences_end_in_any_script_but_not_inside_numbers_addresses_and_abbreviations() -> None:
-    text = "See https://a.b/c.d?x=1. On the 15. of June, e.g. v3.14, Dr. Who came! 不用。mock “好。”再见"
+    text = "See https://a.b/c.d?x=1. On the 15. of June, e.g. v3.14 of sect. two, Dr. Who came! 不用。mock “好。”再见"
     places = [0, *sentence_ends(text), len(text)]
     assert [text[a:b].strip() for a, b in pairwise(places)] == [
         "See https://a.b/c.d?x=1.",
-        "On the 15. of June, e.g. v3.14, Dr. Who came!",
+        "On the 15. of June, e.g. v3.14 of sect. two, Dr. Who came!",
         "不用。",
         "mock “好。”",
         "再见",
@@ -187,10 +187,26 @@ def test_the_end_of_a_sentence_may_be_quoted_and_bold() -> None:
     assert not ends_sentence("It is e.g")
 
 
-@pytest.mark.parametrize("character", ["👨‍👩‍👧", "👍🏽", "🇩🇪", "e\u0301\u0302", "กำ"])
-def test_text_is_never_cut_inside_a_character(character: str) -> None:
-    text = "xx" + character * 100
-    assert all((cut(text, limit) - 2) % len(character) == 0 for limit in range(40, 60))
+@pytest.mark.parametrize("character", ["👨‍👩‍👧", "👍🏽", "🇩🇪", "e\u0301\u0302", "กำ", "葛\U000e0100"])
+@pytest.mark.parametrize("limit", range(40, 50))
+def test_text_is_never_cut_inside_a_character(character: str, limit: int) -> None:
+    place = cut("xx" + character * 100, limit)
+    assert (place - 2) % len(character) == 0
+    assert limit - len(character) < place <= limit
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("Yes. " + "Word " * 9, 19),  # a sentence too short to stand alone
+        ("wordy a, two three four", 18),  # a clause in the first half
+        ("one two three, four five six", 14),  # a clause in the second half
+        ("汉字汉字汉字汉字汉字汉字汉字汉字汉字汉）字汉字", 18),  # no line begins with a closing bracket
+        ("汉字汉字汉字汉字汉字汉字汉字汉字汉字（汉字汉字", 18),  # or ends with an opening one
+    ],
+)
+def test_text_is_cut_where_a_reader_would(text: str, place: int) -> None:
+    assert cut(text, 19) == place
 
 
 def test_an_overlong_line_is_left_out_and_reported() -> None:
@@ -252,6 +268,11 @@ def test_a_byte_order_mark_hides_no_heading() -> None:
 
 def test_undecodable_text_is_readable_text() -> None:
     assert only("broken \udcff and \x00 but \ud83d\ude80 here").text == "broken � and � but 🚀 here"
+
+
+def test_a_wrapped_comment_moves_no_line() -> None:
+    statements = only("Backups are kept. <!-- not\nhere --> Tokens rotate.\nRouter was updated.").statements
+    assert [(s.text, s.start_line) for s in statements][1:] == [("Tokens rotate.", 2), ("Router was updated.", 3)]
 
 
 def test_a_link_wrapped_inside_its_title_moves_no_line() -> None:

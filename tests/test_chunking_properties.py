@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable
 from itertools import accumulate
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from icu4py.breakers import CharacterBreaker
 
@@ -113,6 +113,8 @@ def test_a_paragraph_added_between_blocks_changes_no_other_chunk(
     assert [text for text in after if text in before] == before
 
 
+@example("` a `")
+@example("` `")
 @given(st.text("ab `_\\", max_size=30))
 def test_code_is_read_the_same_with_and_without_other_marks(line: str) -> None:
     doc = document("")

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.concepts import lexicon
-from memory.search import Hit, answered, asked, relevance, search, term
+from memory.query import asked, relevance, term
+from memory.search import Hit, answered, search
 from memory.store import Store
 from shelf import put
 

@@ -13,9 +13,12 @@ COMMANDS = {
     "get": "Read lines of a diary; a vote for what stands there.",
     "status": "Show the last night, the store and the head-room of MEMORY.md.",
     "explain": "Say why a fragment was promoted or not, gate by gate.",
+    "schedule": "Run nights by themselves, or show when they come.",
     "demo": "Play three invented weeks into a folder and show what is kept.",
 }
 """Name and short help; kept here so that `dream --help` imports no command."""
+ELSEWHERE = {"schedule": "cron.command"}
+"""The module of a command that is in no module of this package; named only, because cron is above dreaming."""
 
 
 class LazyGroup(click.Group):
@@ -29,7 +32,8 @@ class LazyGroup(click.Group):
         """Import the module of a command."""
         if cmd_name not in COMMANDS:
             return None
-        return getattr(import_module(f"dreaming.cli.{cmd_name}"), cmd_name)  # type: ignore[no-any-return]
+        module = import_module(ELSEWHERE.get(cmd_name, f"dreaming.cli.{cmd_name}"))
+        return getattr(module, cmd_name)  # type: ignore[no-any-return]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the table of commands without importing them."""

@@ -15,7 +15,9 @@ places AS (
         ) AS nth
     FROM found JOIN sighting ON sighting.fragment = found.key
 )
-SELECT fragment.key, fragment.id, fragment.text, places.path, places.start_line, places.end_line
+SELECT
+    fragment.key, fragment.id, fragment.text, places.path, places.start_line, places.end_line,
+    round(-places.rank, 6)
 FROM places JOIN fragment ON fragment.key = places.key
 WHERE places.nth = 1
 ORDER BY round(places.rank, 6), places.day DESC, fragment.id

@@ -1,0 +1,120 @@
+"""What a query asks for: its informative words, and how each is recognised in a text."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import log2
+
+from memory.concepts import Lexicon, informative, words
+from memory.rows import is_cjk, spaced
+
+STEEPNESS = 2.5
+HALFWAY = 0.16
+"""The curve of relevance over the covered share c of a query, 1 / (1 + 0.16 ((1 - c) / c) ** 2.5).
+
+All of it is 1, two thirds 0.97, half 0.86, a third 0.53, a quarter 0.29: a question carries words of its own ("coin" of
+"coin cell"), so a gap costs little, but a fragment that shares one word in four is no answer and gets no vote."""
+COMMON_FROM = 4
+"""A word in at most this many fragments counts fully; from there on its weight falls with the logarithm."""
+ENDINGS = "(?:s|es|e|ed|er|ers|d|ing|ings|ly|y|ies|ied|ion|ions|ment|ments|al|able|n|en)?"
+"""What may follow the stem of an English word (and, by luck, of some German ones)."""
+LONGEST_WORD = 3
+"""Characters ICU took apart are one word up to this length (`路|由|器`); a longer run holds several."""
+MAX_TERMS = 24
+"""Words of a query that are looked for; a page pasted as a query does not become a page of SQL."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """A word of a query: how FTS5 finds it, how it is recognised in folded text, and how telling it is."""
+
+    match: str
+    pattern: re.Pattern[str]
+    count: int
+    weight: float
+
+    def stands_in(self, folded_text: str) -> bool:
+        """Tell whether the word, or a form of it, stands in a text folded by `folded`."""
+        return self.pattern.search(folded_text) is not None
+
+
+def asked(query: str, lexicon: Lexicon) -> tuple[str, ...]:
+    """Return the words to look for; characters that ICU took apart (`路|由|器`) are put together again."""
+    telling = informative(query, lexicon)
+    singles = frozenset(word for word in telling if len(word) == 1 and is_cjk(word))
+    found = [word for word in telling if word not in singles]
+    found += [piece for run in _runs(words(query), folded(query)) for piece in _pieces(run, singles)]
+    return tuple(dict.fromkeys(found or telling))[:MAX_TERMS]
+
+
+def _runs(segments: Sequence[str], text: str) -> list[str]:
+    """Return the runs of single CJK characters that stand side by side in the query."""
+    runs = [""]
+    for segment in segments:
+        single = len(segment) == 1 and is_cjk(segment)
+        if single and runs[-1] + segment in text:
+            runs[-1] += segment
+        else:
+            runs.append(segment if single else "")
+    return runs
+
+
+def _pieces(run: str, telling: frozenset[str]) -> list[str]:
+    """Return what to look for of a run: all of a short one, each pair of a long one; not what only joins words."""
+    places = [place for place, character in enumerate(run) if character in telling]
+    kept = run[places[0] : places[-1] + 1] if places else ""
+    if len(kept) <= LONGEST_WORD:
+        return [kept] if len(kept) > 1 else []
+    return [kept[place : place + 2] for place in range(len(kept) - 1)]
+
+
+def relevance(text: str, terms: Sequence[Term]) -> float:
+    """Return how much of the query a text answers, in [0, 1]: 1 when it holds every informative word."""
+    share = covered(folded(text), terms)
+    return 0.0 if share <= 0 else round(1 / (1 + HALFWAY * ((1 - share) / share) ** STEEPNESS), 4)
+
+
+def folded(text: str) -> str:
+    """Return the text as FTS5 compares it: NFKC, lower case, no diacritics on Latin letters."""
+    lower = unicodedata.normalize("NFKC", text).casefold()
+    bare = "".join(c for c in unicodedata.normalize("NFD", lower) if unicodedata.combining(c) != 230)
+    return unicodedata.normalize("NFC", bare)
+
+
+def matched(word: str) -> str:
+    """Return the FTS5 phrase that finds a word; quoted, so nothing in it is an operator."""
+    return '"' + spaced(word).replace('"', " ").strip() + '"'
+
+
+def term(word: str, count: int = 0) -> Term:
+    """Return how a word of a query is found, and what it counts when it stands in so many fragments."""
+    return Term(
+        match=matched(word),
+        pattern=_pattern(word),
+        count=count,
+        weight=1 / (1 + log2(max(1.0, count / COMMON_FROM))),
+    )
+
+
+@cache
+def _pattern(word: str) -> re.Pattern[str]:
+    plain = folded(word)
+    if not re.search(r"[a-z0-9]", plain):
+        return re.compile(re.escape(plain))
+    if not (plain.isascii() and plain.isalpha()):
+        return re.compile(rf"(?<![a-z0-9]){re.escape(plain)}(?![a-z0-9])")
+    stem = re.sub("i$", "[iy]", re.escape(_stem(plain)))
+    return re.compile(rf"(?<![a-z0-9]){stem}{ENDINGS}(?![a-z0-9])")
+
+
+def _stem(word: str) -> str:
+    from snowballstemmer import stemmer  # here, so that only a search pays for it
+
+    return str(stemmer("porter").stemWord(word))
+
+
+def covered(folded_text: str, terms: Sequence[Term]) -> float:
+    """Return the share of the query, by weight, that stands in a text folded by `folded`."""
+    return sum(t.weight for t in terms if t.stands_in(folded_text)) / sum(t.weight for t in terms)
