@@ -10,6 +10,7 @@ from math import log2
 from memory.concepts import Lexicon, informative, words
 from memory.rows import is_cjk, spaced
 
+_ACCENTED = re.compile("[\u00e0-\u024f\u1e00-\u1eff]")
 STEEPNESS = 2.5
 HALFWAY = 0.16
 """The curve of relevance over the covered share c of a query, 1 / (1 + 0.16 ((1 - c) / c) ** 2.5).
@@ -78,9 +79,10 @@ def relevance(text: str, terms: Sequence[Term]) -> float:
 
 def folded(text: str) -> str:
     """Return the text as FTS5 compares it: NFKC, lower case, no diacritics on Latin letters."""
+    if text.isascii():
+        return text.lower()
     lower = unicodedata.normalize("NFKC", text).casefold()
-    bare = "".join(c for c in unicodedata.normalize("NFD", lower) if unicodedata.combining(c) != 230)
-    return unicodedata.normalize("NFC", bare)
+    return _ACCENTED.sub(lambda letter: unicodedata.normalize("NFD", letter[0])[0], lower)
 
 
 def matched(word: str) -> str:

@@ -11,7 +11,7 @@ from memory.store import Store, sql
 
 VOTING_SHARE = 0.75
 """A statement answered when it covers at least this share of what the best statement of its fragment covers."""
-POOL = 200
+POOL = 150
 """How many fragments FTS5 proposes before they are ordered."""
 AROUND = 0.5
 """What the rank of the fragments right before and after adds: an answer often stands below its question."""
@@ -20,7 +20,7 @@ RELEVANCE_IN_RANKS = 4.0
 COUNTED_TO = 1500
 """Beyond this many fragments a word is as common as it gets: it is not counted further, and of the fragments that
 hold nothing rarer the newest are taken, not the best ranked."""
-RANKED_AT_MOST = 3000
+RANKED_AT_MOST = 2000
 """Fragments FTS5 ranks for a query when no fragment holds all words: the rarest words first, while they fit."""
 
 
