@@ -15,8 +15,8 @@ from pathlib import Path
 
 import click
 from apscheduler.executors.pool import ThreadPoolExecutor
+from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.schedulers.base import BaseScheduler
-from apscheduler.schedulers.blocking import BlockingScheduler
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from cron.schedule import NightTrigger, due, upcoming
@@ -74,7 +74,7 @@ def run(common: Common, *, as_json: bool) -> None:
     if common.now is not None:
         raise click.UsageError("dream schedule run goes by the clock; for a night at another time: dream --now TIME")
     pool = ThreadPoolExecutor(max_workers=1)
-    scheduler = BlockingScheduler(timezone=UTC, executors={"default": pool})
+    scheduler = BackgroundScheduler(timezone=UTC, executors={"default": pool})
     service = Service(common=common, scheduler=scheduler, as_json=as_json)
     if service.on():
         serve(service, pool)
@@ -83,14 +83,14 @@ def run(common: Common, *, as_json: bool) -> None:
 def serve(service: "Service", pool: ThreadPoolExecutor) -> None:
     """Run the service until it is told to stop, then wait for the night in progress."""
     logging.getLogger("apscheduler").setLevel(logging.ERROR)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        service.plan()
-        service.scheduler.start()
-    except KeyboardInterrupt:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, signal.SIG_IGN)
-        pool.shutdown()  # the scheduler's own shutdown waits with its locks held, which a job may need to end
+    stops = {signal.SIGTERM, signal.SIGINT}
+    # They are waited for, not handled: APScheduler swallows what a handler raises while a job is handed over.
+    signal.pthread_sigmask(signal.SIG_BLOCK, stops)
+    service.plan()
+    service.scheduler.start()
+    signal.sigwait(stops)
+    service.scheduler.shutdown(wait=False)  # it would wait with its locks held, which a job may need to end
+    pool.shutdown()
 
 
 def present() -> datetime:

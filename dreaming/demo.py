@@ -45,7 +45,7 @@ def play(folder: Path, *, fresh: bool, show: Callable[[NightReport], None]) -> t
     with ExitStack() as stack:
         sample = stack.enter_context(as_file(files("dreaming") / "sample"))
         _laid(sample, folder, "MEMORY.md", "config.toml")
-        home = stack.enter_context(opened(folder, environ={}))
+        home = stack.enter_context(opened(folder, environ={}, personal=False))
         questions = _questions(sample)
         listed = diaries(sample).diaries
         for day in sorted({diary.day for diary in listed}):

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from memory.concepts import words
+from memory.concepts import Lexicon, informative, words
 from memory.markdown import joined
-from memory.model import Candidate, Statement, Style
+from memory.model import Candidate, Style
 
 CHARACTERS_PER_TOKEN = 3.2
 TOKENS_PER_CJK_CHARACTER = 0.75
@@ -18,7 +18,7 @@ ALONE_CHARACTERS_CJK = 6
 ALONE_WORDS = 4
 """A shorter line needs its heading to mean something."""
 SHARED_WORDS = 2
-"""A neighbouring sentence that shares this many words with a statement is about the same thing."""
+"""A neighbouring sentence that shares this many telling words with a statement is about the same thing."""
 _CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]")
 _THAI = re.compile(r"[\u0e00-\u0e7f]")
 _SENTENCE_END = re.compile(r"(?<=[。！？；!?])|(?<=[.;])(?=\s)")
@@ -60,17 +60,17 @@ def voted(votes: Sequence[int], promoted: Sequence[object | None]) -> tuple[int,
     return tuple(n for n in free if votes[n] * 2 > best or best == 0)
 
 
-def with_reasons(body: str, before: Sequence[Statement], after: Sequence[Statement], *, max_tokens: int) -> str:
-    """Return the text with the neighbouring sentences of its paragraph that give the reason, while they fit."""
+def with_reasons(body: str, before: Sequence[str], after: Sequence[str], *, lexicon: Lexicon, max_tokens: int) -> str:
+    """Return the text with the neighbouring statements of its paragraph that give the reason, while they fit."""
     text = body
     for neighbour in after:
-        longer = joined([text, neighbour.text])
-        if not _explains(neighbour.text, body) or tokens(longer) > max_tokens:
+        longer = joined([text, neighbour])
+        if not _explains(neighbour, body, lexicon) or tokens(longer) > max_tokens:
             break
         text = longer
     for neighbour in reversed(before):
-        longer = joined([neighbour.text, text])
-        if not _explains(neighbour.text, body) or tokens(longer) > max_tokens:
+        longer = joined([neighbour, text])
+        if not _explains(neighbour, body, lexicon) or tokens(longer) > max_tokens:
             break
         text = longer
     return text
@@ -112,10 +112,9 @@ def reads_alone(text: str) -> bool:
     return long_enough and first not in _word_list("dangling") and not text.rstrip().endswith((":", "："))
 
 
-def _explains(sentence: str, body: str) -> bool:
-    found = words(sentence)
-    shared = {word for word in found if len(word) > 1} & set(words(body))
-    return bool(_word_list("reasons") & set(found)) or len(shared) >= SHARED_WORDS
+def _explains(sentence: str, body: str, lexicon: Lexicon) -> bool:
+    shared = {word for word in informative(sentence, lexicon) if len(word) > 1} & set(informative(body, lexicon))
+    return bool(_word_list("reasons") & set(words(sentence))) or len(shared) >= SHARED_WORDS
 
 
 @cache

@@ -1,9 +1,10 @@
 """Why a fragment was promoted or not: the same exam the night gives, for any fragment, at any time."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from dreaming.home import Home
+from dreaming.known import known
 from dreaming.phases.deep import Examined, deep
 from dreaming.phases.night import Night
 from dreaming.promote import MEMORY
@@ -17,9 +18,15 @@ NEAREST = 10
 def examined(home: Home, ids: Sequence[FragmentId], *, now: datetime) -> tuple[Examined, ...]:
     """Return the exams of fragments, best first, as a night at `now` would hold them."""
     night = home.local_date(now)
-    candidates = home.store.candidates(ids, before=night + timedelta(days=1))
-    claims = durable.claims(home.files.read(MEMORY).text)
-    return deep(Night(date=night, now=now, config=home.config, candidates=candidates, claims=claims)).examined
+    asked = Night(
+        date=night,
+        now=now,
+        config=home.config,
+        candidates=home.store.candidates(ids, until=night),
+        known=known(durable.said(home.files.read(MEMORY).text)),
+        deferred=home.journal.deferred(),
+    )
+    return deep(asked).examined
 
 
 def nearest(home: Home, *, now: datetime) -> tuple[Examined, ...]:

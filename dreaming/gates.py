@@ -24,13 +24,17 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exam:
-    """A candidate before the gates: its score, what it would write, and the line of `MEMORY.md` it repeats."""
+    """A candidate before the gates: its score, what it would write, and the line of `MEMORY.md` it repeats.
+
+    `deferred` says why it found no room in the file last time; None while it has not been tried.
+    """
 
     candidate: Candidate
     score: Score
     draft: Draft
     repeats: str | None
     promoted_on: date | None
+    deferred: str | None
     now: datetime
     thresholds: Thresholds
 
@@ -73,11 +77,6 @@ class GateResult:
 def results(exam: Exam) -> tuple[GateResult, ...]:
     """Return how the candidate fares at every gate, in order, not only at the first it fails."""
     return tuple(_result(gate, exam) for gate in GATES)
-
-
-def refusals(exam: Exam) -> tuple[GateResult, ...]:
-    """Return every gate the candidate fails, cheapest first; empty means it may be promoted."""
-    return tuple(result for result in results(exam) if not result.passed)
 
 
 def verdict(found: Sequence[GateResult]) -> str:
@@ -194,5 +193,12 @@ GATES = (
         threshold=lambda _: 1,
         passes=lambda e: bool(e.candidate.sightings),
         missing=lambda _: "source gone: the statement stands in no diary any more",
+    ),
+    Gate(
+        name="budget",
+        value=lambda e: "room" if e.deferred is None else "no room",
+        threshold=lambda _: "room",
+        passes=lambda e: e.deferred is None,
+        missing=lambda e: e.deferred or "",
     ),
 )

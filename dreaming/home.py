@@ -86,12 +86,15 @@ def opened(
     environ: Mapping[str, str],
     overrides: Mapping[str, object] | None = None,
     dry: bool = False,
+    personal: bool = True,
 ) -> Iterator[Home]:
     """Open a workspace for the block; a dry home works on a copy of the store and only shows what it would write.
 
+    Without `personal` the user's own settings do not count.
+
     Raise ConfigError, NoWorkspaceError, NotWritableError, NewerStoreError or BrokenStoreError.
     """
-    root, settings = located(workspace, config=config, environ=environ, overrides=overrides or {})
+    root, settings = located(workspace, config=config, environ=environ, overrides=overrides or {}, personal=personal)
     with ExitStack() as stack:
         store = stack.enter_context(_copied(root) if dry else _stored(root))
         yield Home(
@@ -106,11 +109,20 @@ def opened(
 
 
 def located(
-    workspace: Path | None, *, config: Path | None, environ: Mapping[str, str], overrides: Mapping[str, object]
+    workspace: Path | None,
+    *,
+    config: Path | None,
+    environ: Mapping[str, str],
+    overrides: Mapping[str, object],
+    personal: bool = True,
 ) -> tuple[Path, Config]:
     """Return the folder and the configuration; the flag names the folder, else the configuration, else here."""
     settings = load(
-        workspace=workspace, config=config, environ=environ, user_config=default_user_config(), overrides=overrides
+        workspace=workspace,
+        config=config,
+        environ=environ,
+        user_config=default_user_config() if personal else None,
+        overrides=overrides,
     )
     folder = Path(settings.workspace.path)
     if not folder.is_dir():
@@ -138,10 +150,13 @@ def _keep_private(state: Path) -> None:
 
 @contextmanager
 def _copied(root: Path) -> Iterator[Store]:
+    """Open a copy of the store, taken without leaving a trace: as files, unless somebody is writing to it."""
+    source = root / STORE
     with tempfile.TemporaryDirectory(prefix="dream-") as folder:
-        for suffix in ("", "-wal"):
-            source = root / f"{STORE}{suffix}"
-            if source.is_file():
-                shutil.copyfile(source, Path(folder) / f"{STORE.name}{suffix}")
-        with Store.open(Path(folder) / STORE.name) as store:
+        target = Path(folder) / STORE.name
+        if source.with_name(f"{source.name}-wal").exists():
+            Store.backup(source, target)
+        elif source.is_file():
+            shutil.copyfile(source, target)
+        with Store.open(target) as store:
             yield store

@@ -1,7 +1,7 @@
 """One night of one workspace: lock, recover, observe, run the phases, write, tell, report."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
@@ -12,6 +12,7 @@ from dreaming.run import RUNS, Run
 from dreaming.tell import tell
 from memory.journal import Promotion
 from memory.model import Phase
+from workspace.errors import WorkspaceError
 from workspace.lock import lock
 
 
@@ -47,14 +48,16 @@ def run_night(home: Home, *, phases: Sequence[Phase], now: datetime) -> NightRep
     Raise HeldError when another process runs a night here.
     """
     with nullcontext() if home.dry else lock(home.root, now=now):
-        promote.recover(home, now=now)
+        with suppress(WorkspaceError):  # said once, when the promotions are written
+            promote.recover(home, now=now)
         observed = observe(home, now=now)
         run = _begun(home, now=now)
         for phase in Phase:
             if phase in phases:
                 RUNS[phase](run)
-        run.problems += pages.write(home, run.night, run.sections)
-        run.problems += tell(home, run.stories, night=run.night, now=now)
+        unwritten = (*pages.write(home, run.night, run.sections), *tell(home, run.stories, night=run.night, now=now))
+        run.problems += dict.fromkeys(unwritten)
+        run.failed |= bool(unwritten)
         _finish(run)
         return _report(run, observed)
 
@@ -79,6 +82,8 @@ def _finish(run: Run) -> None:
         store.prune(before=run.began - timedelta(days=run.home.config.memory.retention_days))
         for phase, counts in run.counts.items():
             journal.record_run(run.night, phase, counts, now=run.now)
+        if Phase.DEEP in run.counts:
+            journal.count_refused(run.night, run.refused)
         journal.finish(run.night, now=run.now)
 
 

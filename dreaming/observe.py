@@ -1,8 +1,9 @@
 """Reading the diaries into the store: only what changed, each file on its own."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from dreaming.draft import composed
 from dreaming.home import Home
@@ -15,6 +16,8 @@ from memory.trust import flaws, redacted
 from workspace import diary
 from workspace.errors import Problem, UnreadableError
 
+READING = "1"
+"""Version of how a file becomes fragments and what is unfit in them; raise it when that changes: all is read anew."""
 BATCH = 64
 """Files read in one transaction: searches get their turn in between, a kill loses little."""
 
@@ -31,8 +34,8 @@ class Observation:
 def observe(home: Home, *, now: datetime) -> Observation:
     """Bring the store up to date with the diaries; unchanged ones cost a look at their stamp."""
     listing = diary.diaries(home.root, folder=home.config.workspace.diaries, pattern=home.config.workspace.pattern)
-    known = home.store.sources(Kind.DIARY)
     _derive_anew(home)
+    known = home.store.sources(Kind.DIARY)
     changed = [found for found in listing.diaries if known.get(found.path) != (str(found.day), *found.stamp)]
     gone = sorted(known.keys() - {found.path for found in listing.diaries})
     problems = list(listing.problems)
@@ -49,7 +52,7 @@ def observe(home: Home, *, now: datetime) -> Observation:
 
 def _read(home: Home, found: diary.Diary, known: Stamp | None, *, now: datetime) -> Iterable[Problem]:
     try:
-        text = diary.read(home.root, found.path)
+        text = diary.read(home.root, found.path, folder=home.config.workspace.diaries)
     except UnreadableError as error:
         return (error.problem,)
     source = SourceFile(path=found.path, kind=Kind.DIARY, day=found.day, stamp=found.stamp, digest=text.digest)
@@ -70,7 +73,7 @@ def seen(home: Home, source: SourceFile, text: str) -> Iterable[tuple[Fragment, 
     at = home.end_of_day(source.day)
     for chunk in chunks(text):
         yield (
-            fragment(chunk, source.kind, home.lexicon),
+            remembered(chunk, source.kind, home.lexicon),
             Sighting(
                 path=source.path,
                 start_line=chunk.start_line,
@@ -83,7 +86,7 @@ def seen(home: Home, source: SourceFile, text: str) -> Iterable[tuple[Fragment, 
         )
 
 
-def fragment(chunk: Chunk, origin: Kind, lexicon: Lexicon) -> Fragment:
+def remembered(chunk: Chunk, origin: Kind, lexicon: Lexicon) -> Fragment:
     """Return what is remembered of a chunk: its text without secrets, its tags, language and flaws."""
     heading, statements, text, secrets = _without_secrets(chunk)
     return Fragment(
@@ -100,28 +103,46 @@ def fragment(chunk: Chunk, origin: Kind, lexicon: Lexicon) -> Fragment:
 
 def _without_secrets(chunk: Chunk) -> tuple[str, tuple[str, ...], str, tuple[str, ...]]:
     """Return heading, statements and text without secrets, and the kinds that were there."""
-    whole, secrets = redacted(chunk.text)
+    _, secrets = redacted(chunk.text)
     statements = tuple(statement.text for statement in chunk.statements)
     if not secrets:
         return chunk.heading, statements, chunk.text, ()
-    heading, statements = redacted(chunk.heading)[0], tuple(redacted(statement)[0] for statement in statements)
-    body = composed(statements, chunk.style)
-    text = f"{heading}: {body}" if heading else body
-    if redacted(text)[1]:  # known only by what stands before it, such as a heading that says "password"
-        return "", (whole,), whole, secrets
+    heading, _ = redacted(chunk.heading)
+    statements = tuple(_hidden(heading, statement) for statement in statements)
+    text = _composed(heading, statements, chunk)
+    if redacted(text)[1]:  # known only by what stands beside it, in no single statement
+        statements = tuple(f"[{', '.join(secrets)}]" for _ in statements)
+        return "", statements, _composed("", statements, chunk), secrets
     return heading, statements, text, secrets
+
+
+def _hidden(heading: str, statement: str) -> str:
+    """Return a statement without its secrets; a heading such as "password" can make a secret of all of it."""
+    plain, _ = redacted(statement)
+    _, kinds = redacted(f"{heading}: {plain}")
+    return f"[{', '.join(kinds)}]" if kinds else plain
+
+
+def _composed(heading: str, statements: tuple[str, ...], chunk: Chunk) -> str:
+    body = composed(statements, chunk.style)
+    return f"{heading}: {body}" if heading else body
 
 
 def _derive_anew(home: Home) -> None:
     """Make again what was derived of remembered text under other rules: its tags, and when its days end."""
-    tagging, zone = fingerprint(home.lexicon), str(home.zone)
-    stale_tags, stale_zone = home.store.setting("tagging") != tagging, home.store.setting("zone") != zone
-    if not (stale_tags or stale_zone):
+    rules: tuple[tuple[str, str, Callable[[], None]], ...] = (
+        ("reading", READING, home.store.read_anew),
+        ("tagging", fingerprint(home.lexicon), partial(_retag, home)),
+        ("zone", str(home.zone), partial(home.store.redate, home.end_of_day)),
+    )
+    stale = [rule for rule in rules if home.store.setting(rule[0]) != rule[1]]
+    if not stale:
         return
     with home.store.writing():
-        if stale_tags:
-            home.store.retag((key, tags(text, home.lexicon)) for key, text in home.store.texts())
-            home.store.set_setting("tagging", tagging)
-        if stale_zone:
-            home.store.redate(home.end_of_day)
-            home.store.set_setting("zone", zone)
+        for name, value, derive in stale:
+            derive()
+            home.store.set_setting(name, value)
+
+
+def _retag(home: Home) -> None:
+    home.store.retag((key, tags(text, home.lexicon)) for key, text in home.store.texts())

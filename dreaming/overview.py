@@ -1,6 +1,5 @@
 """How a workspace stands: the last night, the store, the head-room of `MEMORY.md`, and what blocks promotion."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,7 +18,10 @@ NIGHTS_LOOKED_BACK = 400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """What `dream status` says; `streak` counts the latest nights of deep without a promotion."""
+    """What `dream status` says; `streak` counts the latest nights of deep without a promotion.
+
+    `blocking` is the gate at which the last night refused most of what had been asked for.
+    """
 
     counts: Mapping[str, int]
     last_night: NightRecord | None
@@ -41,7 +43,7 @@ def overview(home: Home, *, now: datetime) -> Overview:
     """Return how the workspace stands, from the same records the nights write."""
     nights = home.journal.nights(limit=NIGHTS_LOOKED_BACK)
     waiting = nearest(home, now=now)
-    blocked = Counter(one.failed[0].name for one in waiting if one.failed)
+    blocked = {gate: count for gate, count in home.journal.last_refused().items() if gate != "recalled"}
     return Overview(
         counts=home.store.counts(),
         last_night=nights[0] if nights else None,
@@ -50,7 +52,7 @@ def overview(home: Home, *, now: datetime) -> Overview:
         in_force=len(home.journal.promotions(state=State.IN_FORCE)),
         dropped=len(home.journal.promotions(state=State.DROPPED)),
         streak=_streak(nights),
-        blocking=min(blocked, key=lambda gate: (-blocked[gate], gate)) if blocked else None,
+        blocking=next(iter(blocked), None),
         nearest=waiting[:3],
     )
 

@@ -6,26 +6,32 @@ from datetime import date, datetime
 
 from dreaming.draft import composed, cut, headed, with_reasons
 from dreaming.home import ATTEMPTS, Home
-from dreaming.observe import fragment
+from dreaming.known import known
+from dreaming.observe import remembered
 from dreaming.phases.deep import Examined, repeated
 from memory.chunking import chunks
 from memory.journal import Promotion, Refusal, State, numbered
-from memory.model import Candidate, Chunk, Kind, Sighting, Statement, Style
+from memory.model import Candidate, Chunk, Fragment, Kind, Sighting, Style
 from memory.trust import flaws
 from workspace import diary, durable
-from workspace.errors import ExternallyChangedError, UnreadableError
+from workspace.errors import ExternallyChangedError, UnreadableError, WorkspaceError
 from workspace.files import Document
 
 MEMORY = "MEMORY.md"
 
 
+def archive_name(year: int) -> str:
+    """Return the name of the file that keeps what had to make room in a year."""
+    return f"memory/archive/MEMORY-{year}.md"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """A candidate as it stands in its source now: the chunk, and all chunks of that file around it."""
+    """A candidate as it stands in its source now, and all chunks of that file, each as it would be remembered."""
 
     sighting: Sighting
     chunk: Chunk
-    around: tuple[Chunk, ...]
+    around: tuple[tuple[Fragment, Chunk], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,118 +43,175 @@ class Outcome:
 
 
 def recover(home: Home, *, now: datetime) -> None:
-    """Finish or take back what an interrupted night had planned: the markers in the file say which."""
-    planned = home.journal.promotions(state=State.PLANNED)
-    if not planned:
-        return
+    """Make the record agree with the file: what an interrupted night had begun, and what the user took out.
+
+    A line whose marker stands in the file is in force; one that does not was never written, was moved to the
+    archive, or was removed by the user, who does not want it back.
+    """
+    journal = home.journal
     written = {(line.key, line.statements) for line in durable.promoted(home.files.read(MEMORY).text)}
+    archived = _archived(home, [p.night for p in journal.promotions(state=State.IN_FORCE) if p.key not in written])
     with home.store.writing():
-        home.journal.settle((p.key for p in planned if p.key in written), State.IN_FORCE, now=now)
-        home.journal.withdraw(p.key for p in planned if p.key not in written)
+        journal.withdraw(p.key for p in journal.promotions(state=State.PLANNED) if p.key not in written)
+        for promotion in journal.promotions():
+            state = _state(promotion, written, archived)
+            if state is not promotion.state:
+                journal.settle([promotion.key], state, now=now)
+
+
+def _state(promotion: Promotion, written: set[tuple[str, str]], archived: set[tuple[str, str]]) -> State:
+    if promotion.key in written:
+        return State.IN_FORCE
+    if promotion.state is not State.IN_FORCE:
+        return promotion.state
+    return State.DROPPED if promotion.key in archived else State.REMOVED
+
+
+def _archived(home: Home, nights: Iterable[date]) -> set[tuple[str, str]]:
+    """Return what stands in the archives of the years since the oldest of the nights."""
+    first = min(nights, default=None)
+    if first is None:
+        return set()
+    folder = home.root / "memory/archive"
+    years = sorted(int(path.stem[-4:]) for path in folder.glob("MEMORY-[0-9][0-9][0-9][0-9].md"))
+    texts = [home.files.read(archive_name(year)).text for year in years if year >= first.year]
+    return {(line.key, line.statements) for text in texts for line in durable.promoted(text)}
 
 
 def promote(home: Home, eligible: Sequence[Examined], *, night: date, now: datetime) -> Outcome:
     """Write the best of the eligible candidates to `MEMORY.md`, as many as the night still may.
 
-    Raise ExternallyChangedError when the file kept changing; then nothing was promoted.
+    Raise ExternallyChangedError when the file kept changing, NotWritableError and the like when it cannot be
+    written; then nothing was promoted.
     """
-    for attempt in range(ATTEMPTS):
+    for _ in range(ATTEMPTS - 1):
         try:
             return _promote(home, eligible, night=night, now=now)
         except ExternallyChangedError:
             recover(home, now=now)
-            if attempt == ATTEMPTS - 1:
-                raise
-    raise AssertionError("unreachable")
+    return _promote(home, eligible, night=night, now=now)
 
 
 def _promote(home: Home, eligible: Sequence[Examined], *, night: date, now: datetime) -> Outcome:
-    document = home.files.read(MEMORY)
-    room = home.config.deep.limit - len(home.journal.promotions(night=night))
-    chosen: list[Promotion] = []
-    refused: list[Refusal] = []
-    claims = list(durable.claims(document.text))
-    revision = _revised(home, document.text, night, chosen)
+    """Go through the candidates in order, those an earlier run of the night promoted among them."""
+    desk = _Desk(home, night)
+    before = {promotion.fragment: promotion for promotion in home.journal.promotions(night=night)}
+    taken = len(before.keys() - {one.candidate.id for one in eligible})
     for one in eligible:
-        if len(chosen) >= room:
+        if taken >= home.config.deep.limit:
             break
-        made = _promotion(home, one, claims, night=night)
+        promotion = before.get(one.candidate.id)
+        if promotion is None:
+            taken += desk.add(_promotion(home, one, desk.lines, night=night))
+        else:
+            taken += 1
+            desk.lines.append(promotion.text)
+    if desk.revision.text != desk.document.text:
+        _write(home, desk, now=now)
+    return Outcome(refused=tuple(desk.refused), dropped_dates=tuple(dropped.day for dropped in desk.revision.dropped))
+
+
+class _Desk:
+    """The new text of `MEMORY.md` while candidates are added one by one, each only if it fits."""
+
+    def __init__(self, home: Home, night: date) -> None:
+        self.document = home.files.read(MEMORY)
+        self.night = night
+        self.budget = home.config.memory.budget_chars
+        self.evict = home.config.memory.evict
+        self.worth = home.journal.last_used() if self.evict == "least-used" else {}
+        self.edited = _edited(home, self.document.text)
+        self.lines = _lines_before(home, self.document.text, night)
+        self.chosen: list[Promotion] = []
+        self.refused: list[Refusal] = []
+        self.revision = self._revised([])
+
+    def add(self, made: Promotion | Refusal) -> bool:
+        """Add a promotion if it has room; keep a refusal. Tell whether a slot was used."""
         if isinstance(made, Refusal):
-            refused.append(made)
-            continue
-        attempt = _revised(home, document.text, night, [*chosen, made])
+            self.refused.append(made)
+            return False
+        attempt = self._revised([*self.chosen, made])
         if attempt.deferred:
-            refused.append(_no_room(home, made))
-            continue
-        chosen, revision = [*chosen, made], attempt
-        claims.append(made.text)
-    if revision.text != document.text:
-        _write(home, document, revision, chosen, now=now)
-    return Outcome(refused=tuple(refused), dropped_dates=tuple(dropped.day for dropped in revision.dropped))
+            self.refused.append(_no_room(made, self.budget))
+            return False
+        self.chosen.append(made)
+        self.revision = attempt
+        self.lines.append(made.text)
+        return True
 
-
-def _revised(home: Home, text: str, night: date, promotions: Sequence[Promotion]) -> durable.Revision:
-    lines = [
-        durable.Line(
-            key=p.fragment,
-            text=p.text,
-            score=p.score,
-            recalls=p.recalls,
-            source=f"{p.path}:{p.start_line}-{p.end_line}",
-            statements=numbered(p.positions),
+    def _revised(self, promotions: Sequence[Promotion]) -> durable.Revision:
+        return durable.revised(
+            self.document.text,
+            self.night,
+            [_line(promotion) for promotion in promotions],
+            budget=self.budget,
+            evict=self.evict,
+            worth=self.worth,
+            edited=self.edited,
         )
-        for p in promotions
-    ]
-    return durable.revised(
-        text,
-        night,
-        lines,
-        budget=home.config.memory.budget_chars,
-        evict=home.config.memory.evict,
-        worth=_worth(home) if home.config.memory.evict == "least-used" else {},
-        edited=_edited(home, text),
+
+
+def _line(promotion: Promotion) -> durable.Line:
+    return durable.Line(
+        key=promotion.fragment,
+        text=promotion.text,
+        score=promotion.score,
+        recalls=promotion.recalls,
+        source=f"{promotion.path}:{promotion.start_line}-{promotion.end_line}",
+        statements=numbered(promotion.positions),
     )
 
 
-def _edited(home: Home, text: str) -> frozenset[str]:
-    """Return the fragments whose line the user reworded: their words are never dropped."""
+def _lines_before(home: Home, text: str, night: date) -> list[str]:
+    """Return what the file says without what this night itself wrote: the night goes on, it does not repeat itself."""
+    own = {durable.wording(promotion.text) for promotion in home.journal.promotions(night=night)}
+    return [line for line in durable.said(text) if line not in own]
+
+
+def known_before(home: Home, night: date) -> list[str]:
+    """Return what `MEMORY.md` said before the night began."""
+    return _lines_before(home, home.files.read(MEMORY).text, night)
+
+
+def _edited(home: Home, text: str) -> frozenset[tuple[str, str]]:
+    """Return the lines the user reworded: their words are never dropped."""
     as_written = {p.key: durable.wording(p.text) for p in home.journal.promotions(state=State.IN_FORCE)}
-    standing = durable.promoted(text)
-    return frozenset(w.key for w in standing if as_written.get((w.key, w.statements), w.text) != w.text)
+    marks = ((line.key, line.statements, line.text) for line in durable.promoted(text))
+    return frozenset((key, part) for key, part, words in marks if as_written.get((key, part), words) != words)
 
 
-def _worth(home: Home) -> dict[str, float]:
-    """Return when each promoted fragment was last asked for, as a number: what was used last is worth most."""
-    ids = tuple({p.fragment for p in home.journal.promotions(state=State.IN_FORCE)})
-    found = home.store.candidates(sorted(ids), before=date.max)
-    return {c.id: c.evidence.last_at.timestamp() if c.evidence.last_at else 0.0 for c in found}
-
-
-def _write(
-    home: Home, document: Document, revision: durable.Revision, chosen: Sequence[Promotion], *, now: datetime
-) -> None:
-    dropped = [(line.key, line.statements) for section in revision.dropped for line in section.lines]
+def _write(home: Home, desk: _Desk, *, now: datetime) -> None:
+    dropped = [(line.key, line.statements) for section in desk.revision.dropped for line in section.lines]
     with home.store.writing():
-        home.journal.plan(chosen)
-    _archive(home, revision, now=now)
-    home.files.write(document, revision.text)
+        home.journal.plan(desk.chosen)
+    undo = _archive(home, desk.revision, now=now)
+    try:
+        home.files.write(desk.document, desk.revision.text)
+    except WorkspaceError:
+        # What the archive says was moved stands in the file still.
+        if undo is not None:
+            home.rewrite(undo.name, lambda _: undo.text)
+        raise
     with home.store.writing():
-        home.journal.settle((p.key for p in chosen), State.IN_FORCE, now=now)
+        home.journal.settle((promotion.key for promotion in desk.chosen), State.IN_FORCE, now=now)
         home.journal.settle(dropped, State.DROPPED, now=now)
 
 
-def _archive(home: Home, revision: durable.Revision, *, now: datetime) -> None:
+def _archive(home: Home, revision: durable.Revision, *, now: datetime) -> Document | None:
+    """Copy what makes room to the archive, before it leaves the file; return the archive as it was."""
     if not revision.dropped:
-        return
+        return None
     on = home.local_date(now)
-    document = home.files.read(f"memory/archive/MEMORY-{on.year}.md")
+    document = home.files.read(archive_name(on.year))
     reason = f"{MEMORY} may hold {home.config.memory.budget_chars} characters"
     home.files.write(document, durable.archived(document.text, revision.dropped, on=on, reason=reason))
+    return document
 
 
-def _promotion(home: Home, one: Examined, claims: Sequence[str], *, night: date) -> Promotion | Refusal:
+def _promotion(home: Home, one: Examined, lines: Sequence[str], *, night: date) -> Promotion | Refusal:
     candidate = one.candidate
-    again = repeated(one.exam.draft, candidate, claims)
+    again = repeated(one.exam.draft, candidate, known(lines))
     if again is not None:
         return Refusal(fragment=candidate.id, gate="not_promoted", reason=f"MEMORY.md says it already: “{again}”")
     standing = _standing(home, candidate)
@@ -166,44 +229,49 @@ def _promotion(home: Home, one: Examined, claims: Sequence[str], *, night: date)
         boost=one.exam.score.boost,
         components=asdict(one.exam.score.components),
         recalls=one.exam.recalls,
-        text=text_of(candidate, standing, positions, max_tokens=home.config.deep.max_snippet_tokens),
+        text=_text(home, candidate.fragment, standing, positions),
         path=standing.sighting.path,
         start_line=written[0].start_line,
         end_line=written[-1].end_line,
     )
 
 
-def text_of(candidate: Candidate, standing: Standing, positions: Sequence[int], *, max_tokens: int) -> str:
+def _text(home: Home, fragment: Fragment, standing: Standing, positions: Sequence[int]) -> str:
     """Return the line to write: the statements, their reasons, and the heading where they need it."""
-    fragment_ = candidate.fragment
-    body = composed([fragment_.statements[n] for n in positions], fragment_.style)
-    if fragment_.style is Style.PARAGRAPH:
+    most = home.config.deep.max_snippet_tokens
+    body = composed([fragment.statements[n] for n in positions], fragment.style)
+    if fragment.style is Style.PARAGRAPH:
         before, after = neighbours(standing, positions)
-        body = with_reasons(body, before, after, max_tokens=max_tokens)
-    return cut(headed(fragment_.heading, body), max_tokens=max_tokens)
+        told = with_reasons(body, before, after, lexicon=home.lexicon, max_tokens=most)
+        body = body if flaws(f"{fragment.heading}: {told}") else told
+    return cut(headed(fragment.heading, body), max_tokens=most)
 
 
-def neighbours(standing: Standing, positions: Sequence[int]) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
-    """Return the statements of the same paragraph before and after the written ones, in order."""
-    paragraph = [s for chunk in standing.around if chunk.style is Style.PARAGRAPH for s in chunk.statements]
-    first = standing.chunk.statements[positions[0]]
-    last = standing.chunk.statements[positions[-1]]
-    before = [s for s in paragraph if s.end_line < first.start_line]
-    after = [s for s in paragraph if s.start_line > last.end_line]
-    return tuple(_adjoining(before, first)), tuple(reversed(_adjoining(after[::-1], last)))
+def neighbours(standing: Standing, positions: Sequence[int]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the statements of the same paragraph before and after the written ones, in order.
 
-
-def _adjoining(run: Sequence[Statement], to: Statement) -> list[Statement]:
-    """Return the end of the run that touches a statement without a gap of lines or a text unfit to be kept."""
-    kept: list[Statement] = []
-    edge = to
-    for statement in reversed(run):
-        gap = min(abs(statement.end_line - edge.start_line), abs(statement.start_line - edge.end_line))
-        if gap > 1 or flaws(statement.text):
-            break
-        kept.insert(0, statement)
-        edge = statement
-    return kept
+    A statement of a chunk that is unfit to be remembered ends the paragraph, as a gap of lines does.
+    """
+    statements = [
+        (text, statement)
+        for fragment, chunk in standing.around
+        if chunk.style is Style.PARAGRAPH and not fragment.flaws
+        for text, statement in zip(fragment.statements, chunk.statements, strict=True)
+    ]
+    first, last = standing.chunk.statements[positions[0]], standing.chunk.statements[positions[-1]]
+    before: list[str] = []
+    edge = first.start_line
+    for text, statement in reversed(statements):
+        if statement.end_line < edge and edge - statement.end_line <= 1:
+            before.insert(0, text)
+            edge = statement.start_line
+    after: list[str] = []
+    edge = last.end_line
+    for text, statement in statements:
+        if statement.start_line > edge and statement.start_line - edge <= 1:
+            after.append(text)
+            edge = statement.end_line
+    return tuple(before), tuple(after)
 
 
 def _standing(home: Home, candidate: Candidate) -> Standing | None:
@@ -211,26 +279,26 @@ def _standing(home: Home, candidate: Candidate) -> Standing | None:
     newest = sorted(candidate.sightings, key=lambda s: (-s.day.toordinal(), s.path, s.start_line))
     for path in dict.fromkeys(sighting.path for sighting in newest):
         sighting = next(s for s in newest if s.path == path)
-        around = _read_again(home, path)
-        for chunk in sorted(around, key=lambda c: abs(c.start_line - sighting.start_line)):
-            if fragment(chunk, Kind.DIARY, home.lexicon).id == candidate.id:
+        around = tuple((remembered(chunk, Kind.DIARY, home.lexicon), chunk) for chunk in _read_again(home, path))
+        for fragment, chunk in sorted(around, key=lambda pair: abs(pair[1].start_line - sighting.start_line)):
+            if fragment.id == candidate.id:
                 return Standing(sighting=sighting, chunk=chunk, around=around)
     return None
 
 
 def _read_again(home: Home, path: str) -> tuple[Chunk, ...]:
     try:
-        return chunks(diary.read(home.root, path).text)
+        return chunks(diary.read(home.root, path, folder=home.config.workspace.diaries).text)
     except UnreadableError:
         return ()
 
 
-def _no_room(home: Home, made: Promotion) -> Refusal:
+def _no_room(made: Promotion, budget: int) -> Refusal:
     return Refusal(
         fragment=made.fragment,
         gate="budget",
-        reason=f"{MEMORY} has no room for it within {home.config.memory.budget_chars} characters; shorten your own text"
-        " there or raise memory.budget_chars",
+        reason=f"{MEMORY} has no room for it within {budget} characters; shorten your own text there or raise"
+        " memory.budget_chars",
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from dreaming.home import Home
-from dreaming.observe import fragment, observe
+from dreaming.observe import observe, remembered
 from memory import search as ranking
 from memory.chunking import chunks, source_lines
 from memory.model import Candidate, Chunk, Fragment, FragmentId, Kind, StatementId
@@ -106,31 +106,47 @@ def get(home: Home, name: str, *, now: datetime, surface: str = "get") -> Read:
     observed = observe(home, now=now)
     place = _place(home, name, now)
     try:
-        text = diary.read(home.root, place.path).text
+        text = diary.read(home.root, place.path, folder=home.config.workspace.diaries).text
     except UnreadableError as error:
         raise UnknownSourceError(name) from error
     lines = source_lines(text)
-    start, end = place.start or 1, min(place.end or len(lines), len(lines))
+    start = 1 if place.start is None else place.start
+    end = len(lines) if place.end is None else min(place.end, len(lines))
     if not 1 <= start <= end:
         raise NoSuchLinesError(place.path, len(lines))
-    standing = [chunk for chunk in chunks(text) if chunk.start_line <= end and chunk.end_line >= start]
+    standing = tuple(
+        (remembered(chunk, Kind.DIARY, home.lexicon), chunk)
+        for chunk in chunks(text)
+        if chunk.start_line <= end and chunk.end_line >= start
+    )
     share = round(min(1.0, READ_LINES / (end - start + 1)), 4)
-    kept = [(fragment(chunk, Kind.DIARY, home.lexicon), chunk) for chunk in standing]
-    votes = [(vote, share) for one, chunk in kept for vote in _opened(one, chunk, start, end)]
+    votes = [(vote, share) for one, chunk in standing for vote in _opened(one, chunk, start, end)]
     trouble = _record(home, votes if share >= VOTE_FROM else [], query=READ, surface=surface, now=now)
     recorded = share >= VOTE_FROM and not trouble
     return Read(
         path=place.path,
         start_line=start,
         end_line=end,
-        text=redacted("\n".join(lines[start - 1 : end]))[0],
-        results=tuple(_opened_result(one, chunk, place.path, share, recorded=recorded) for one, chunk in kept),
+        text=redacted("\n".join(_without_secrets(lines, standing)[start - 1 : end]))[0],
+        results=tuple(_opened_result(one, chunk, place.path, share, recorded=recorded) for one, chunk in standing),
         problems=(*map(str, observed.problems), *trouble),
     )
 
 
+def _without_secrets(lines: Sequence[str], standing: Sequence[tuple[Fragment, Chunk]]) -> list[str]:
+    """Return the lines, those of a chunk that holds a secret as they are remembered."""
+    shown = list(lines)
+    for one, chunk in standing:
+        if any(flaw.startswith("secret:") for flaw in one.flaws):
+            for text, statement in zip(one.statements, chunk.statements, strict=True):
+                span = range(statement.start_line - 1, statement.end_line)
+                for number in span:
+                    shown[number] = text if number == span.start else ""
+    return shown
+
+
 def _fragments(home: Home, ids: Sequence[FragmentId], now: datetime) -> Iterable[Candidate]:
-    return home.store.candidates(ids, before=home.local_date(now))
+    return home.store.candidates(ids, until=home.local_date(now))
 
 
 def _record(
@@ -151,7 +167,7 @@ def _place(home: Home, name: str, now: datetime) -> _Place:
     if re.fullmatch(r"[0-9a-f]{16}", name):
         return _place_of(home, FragmentId(name), now)
     path, _, lines = name.rpartition(":")
-    if not path or not re.fullmatch(r"[0-9]+(-[0-9]+)?", lines):
+    if not path or not re.fullmatch(r"[0-9]{1,9}(-[0-9]{1,9})?", lines):
         path, lines = name, ""
     path = path.removeprefix("./")
     if path not in home.store.sources(Kind.DIARY):

@@ -2,19 +2,21 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 
 from dreaming import pages, promote
 from dreaming.home import Home
-from dreaming.phases.deep import Examined, deep
+from dreaming.known import known
+from dreaming.phases.deep import Examined, deep, promoted_on
 from dreaming.phases.light import LightPlan, light, lively
 from dreaming.phases.night import Night
 from dreaming.phases.rem import RemPlan, Truth, believed, rem
 from dreaming.tell import Story
 from memory.journal import PhaseSignal, Promotion, Refusal
 from memory.model import Candidate, FragmentId, Mark, Phase
-from workspace import durable
+from memory.similarity import groups
 from workspace.errors import WorkspaceError
 
 ENTRIES_REMEMBERED = 4
@@ -23,7 +25,10 @@ ENTRIES_REMEMBERED = 4
 
 @dataclass(slots=True, kw_only=True)
 class Run:
-    """A run while it goes on; `began` is when the night first did, the clock that all its runs decide by."""
+    """A run while it goes on; `began` is when the night first did, the clock that all its runs decide by.
+
+    Each run may stage and believe as much as its limits say; a whole night promotes no more than one limit.
+    """
 
     home: Home
     night: date
@@ -43,7 +48,7 @@ def run_light(run: Run) -> None:
     home, journal = run.home, run.home.journal
     plan = light(_night(run, _active(run, days=home.config.light.lookback_days)))
     with home.store.writing():
-        journal.mark(run.night, _signals(plan.staged, Mark.STAGED), at=run.began)
+        journal.mark(run.night, _signals(plan.staged, Mark.STAGED), at=run.now)
     staged = _staged(run, plan)
     run.sections[Phase.LIGHT] = pages.light_section(staged, show=home.config.light.show)
     run.stories.append(Story(phase=Phase.LIGHT, candidates=plan.fresh, themes=_tags(plan.fresh)))
@@ -56,10 +61,12 @@ def run_light(run: Run) -> None:
 
 
 def _staged(run: Run, plan: LightPlan) -> tuple[Candidate, ...]:
-    """Return what all runs of the night staged, what this one did first."""
+    """Return what all runs of the night staged and still stands, what this one did first, and nothing twice."""
     known = {candidate.id for candidate in plan.staged}
     rest = [one for one in run.home.journal.marked(run.night, Mark.STAGED) if one not in known]
-    return (*plan.staged, *sorted(run.home.store.candidates(rest, before=run.night), key=lively))
+    both = (*plan.staged, *sorted((c for c in _candidates(run, rest) if c.sightings), key=lively))
+    kept = groups([c.fragment.text for c in both], run.home.config.light.dedupe_similarity)
+    return tuple(candidate for n, candidate in enumerate(both) if kept[n] == n)
 
 
 def run_rem(run: Run) -> None:
@@ -68,8 +75,8 @@ def run_rem(run: Run) -> None:
     staged = tuple(c for c in _candidates(run, journal.unconsidered(run.night)) if c.sightings)
     plan = rem(_night(run, staged or _active(run, days=home.config.rem.lookback_days)))
     with home.store.writing():
-        journal.mark(run.night, _signals(plan.considered, Mark.CONSIDERED), at=run.began)
-        journal.mark(run.night, _signals([t.candidate for t in plan.truths], Mark.CHOSEN), at=run.began)
+        journal.mark(run.night, _signals(plan.considered, Mark.CONSIDERED), at=run.now)
+        journal.mark(run.night, _signals([t.candidate for t in plan.truths], Mark.CHOSEN), at=run.now)
     truths = _truths(run, plan)
     run.sections[Phase.REM] = pages.rem_section(plan.themes, truths)
     news = _news(run, plan)
@@ -91,23 +98,23 @@ def _news(run: Run, plan: RemPlan) -> tuple[Candidate, ...]:
 def _truths(run: Run, plan: RemPlan) -> tuple[Truth, ...]:
     known = {truth.candidate.id for truth in plan.truths}
     rest = [one for one in run.home.journal.marked(run.night, Mark.CHOSEN) if one not in known]
-    both = (*plan.truths, *(believed(candidate) for candidate in _candidates(run, rest)))
-    return tuple(sorted(both, key=lambda truth: (-truth.confidence, truth.candidate.fragment.text)))
+    both = (*plan.truths, *(believed(candidate) for candidate in _candidates(run, rest) if candidate.sightings))
+    ordered = sorted(both, key=lambda truth: (-truth.confidence, truth.candidate.fragment.text))
+    return tuple(ordered[: run.home.config.rem.max_truths])
 
 
 def run_deep(run: Run) -> None:
-    """Promote what passes every gate; what was promoted earlier this night keeps its place."""
+    """Promote what passes every gate; what an earlier run of the night promoted keeps its place."""
     home = run.home
-    tomorrow = run.night + timedelta(days=1)
-    recalled = home.store.candidates(home.store.recalled(), before=tomorrow)
-    plan = deep(_night(run, recalled, claims=_claims(run)))
-    ranked = tuple(one for one in plan.examined if one.exam.promoted_on in (None, run.night))
-    refused = tuple(one for one in ranked if one.failed and one.exam.promoted_on is None)
+    recalled = (c for c in _candidates(run, home.store.recalled()) if promoted_on(c) is None)
+    plan = deep(_night(run, tuple(recalled), lines=_lines(run)))
     outcome = _promoted(run, plan.eligible)
-    run.dropped_dates = outcome.dropped_dates
+    tonight = {promotion.fragment for promotion in home.journal.promotions(night=run.night)}
+    refused = tuple(one for one in plan.examined if one.failed and one.candidate.id not in tonight)
     with home.store.writing():
         home.journal.refuse(run.night, (*promote.refusals_of(refused), *outcome.refused))
-    _report_deep(run, ranked, refused, outcome.refused)
+    run.dropped_dates += outcome.dropped_dates
+    _report_deep(run, plan.examined, refused, outcome.refused)
 
 
 def _report_deep(run: Run, ranked: Sequence[Examined], refused: Sequence[Examined], late: Sequence[Refusal]) -> None:
@@ -128,19 +135,20 @@ def _report_deep(run: Run, ranked: Sequence[Examined], refused: Sequence[Examine
 def _promoted(run: Run, eligible: Sequence[Examined]) -> promote.Outcome:
     """Write what may be written; a `MEMORY.md` that cannot be written costs the promotions, not the night."""
     try:
-        return promote.promote(run.home, eligible, night=run.night, now=run.began)
+        return promote.promote(run.home, eligible, night=run.night, now=run.now)
     except WorkspaceError as error:
         run.failed = True
         run.problems.append(str(error))
-        promote.recover(run.home, now=run.now)
+        with suppress(WorkspaceError):
+            promote.recover(run.home, now=run.now)
         return promote.Outcome()
 
 
-def _claims(run: Run) -> tuple[str, ...]:
+def _lines(run: Run) -> list[str]:
     try:
-        return durable.claims(run.home.files.read(promote.MEMORY).text)
+        return promote.known_before(run.home, run.night)
     except WorkspaceError:
-        return ()  # said once, when the promotions are written
+        return []  # said once, when the promotions are written
 
 
 def _waiting(
@@ -150,10 +158,18 @@ def _waiting(
     for refusal in late:
         reasons.setdefault(refusal.fragment, []).append(refusal.reason)
     return tuple(
-        pages.Waiting(fragment=one.candidate.id, text=one.exam.draft.text, reasons=tuple(reasons[one.candidate.id]))
+        pages.Waiting(fragment=one.candidate.id, text=_shown(one), reasons=tuple(reasons[one.candidate.id]))
         for one in ranked
         if one.candidate.id in reasons
     )
+
+
+def _shown(one: Examined) -> str:
+    """Return the text of a candidate, but of one that is unfit to be remembered only where it stands."""
+    if not one.candidate.fragment.flaws:
+        return one.exam.draft.text
+    place = one.candidate.place
+    return "a text that is gone" if place is None else f"what stands at {place.place}"
 
 
 def _deep_story(
@@ -161,13 +177,15 @@ def _deep_story(
 ) -> Story:
     """Return what deep has to tell; the same candidates waiting for the same reasons are no news."""
     since = run.home.journal.began_before(run.night)
-    news = promoted or any(_later(one.candidate, since) for one in ranked)
+    fit = [one.candidate for one in ranked if not one.candidate.fragment.flaws]
+    told = {candidate.id for candidate in fit}
+    news = promoted or any(_later(candidate, since) for candidate in fit)
     return Story(
         phase=Phase.DEEP,
-        candidates=tuple(one.candidate for one in ranked) if news else (),
-        themes=_tags([one.candidate for one in ranked]),
+        candidates=tuple(fit) if news else (),
+        themes=_tags(fit),
         promoted=tuple(promoted),
-        waiting=tuple(one.text for one in waiting),
+        waiting=tuple(one.text for one in waiting if one.fragment in told),
     )
 
 
@@ -176,7 +194,7 @@ def _later(candidate: Candidate, since: datetime | None) -> bool:
     return since is None or (last is not None and last > since)
 
 
-def _night(run: Run, candidates: Sequence[Candidate], claims: tuple[str, ...] = ()) -> Night:
+def _night(run: Run, candidates: Sequence[Candidate], lines: Sequence[str] = ()) -> Night:
     journal = run.home.journal
     told = {one for entry in journal.narratives(before=run.night, limit=ENTRIES_REMEMBERED) for one in entry.fragments}
     return Night(
@@ -186,17 +204,17 @@ def _night(run: Run, candidates: Sequence[Candidate], claims: tuple[str, ...] = 
         candidates=tuple(candidates),
         told=frozenset(told),
         staged_before=journal.staged_before(run.night),
-        claims=claims,
+        known=known(lines),
     )
 
 
 def _active(run: Run, *, days: int) -> tuple[Candidate, ...]:
     since, until = run.home.window(run.began, days=days)
-    return _candidates(run, run.home.store.active(since=since, until=until, before=run.night))
+    return _candidates(run, run.home.store.active(since=since, until=until, tonight=run.night))
 
 
 def _candidates(run: Run, ids: Sequence[FragmentId]) -> tuple[Candidate, ...]:
-    return run.home.store.candidates(ids, before=run.night)
+    return run.home.store.candidates(ids, until=run.night, tonight=run.night)
 
 
 def _signals(candidates: Iterable[Candidate], mark: Mark) -> tuple[PhaseSignal, ...]:

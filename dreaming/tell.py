@@ -87,7 +87,7 @@ def _language(home: Home, texts: Sequence[str]) -> str:
 
 
 def _graduate(home: Home, promotion: Promotion, night: date) -> Graduate:
-    (candidate,) = home.store.candidates([promotion.fragment], before=night)
+    (candidate,) = home.store.candidates([promotion.fragment], until=night, tonight=night)
     return Graduate(
         text=promotion.text,
         recalls=promotion.recalls,
@@ -98,19 +98,24 @@ def _graduate(home: Home, promotion: Promotion, night: date) -> Graduate:
 
 
 def _written(home: Home, *, night: date, now: datetime) -> tuple[str, ...]:
-    """Bring tonight's entries into the file: those it has not got yet, or all when the user emptied it."""
-    tonight = tuple(reversed(home.journal.narratives(night=night)))
+    """Bring into the file what it has not got yet, and tonight's entries again when the whole diary is gone."""
+    new = list(home.journal.unwritten())
+    if not dreams.has_diary(home.files.read(DREAMS).text):
+        new = [pair for pair in new if pair[0] != night]
+        new += [(night, entry) for entry in reversed(home.journal.narratives(night=night))]
+    if not new:
+        return ()
 
-    def with_tonight(text: str) -> str:
-        present = {(entry.stamp, entry.prose) for entry in dreams.entries(text)}
-        for entry in tonight:
-            if (entry.stamp, entry.prose) not in present:
-                text = dreams.with_entry(text, entry.stamp, entry.prose)
+    def with_entries(text: str) -> str:
+        for _, entry in new:
+            text = dreams.with_entry(text, entry.stamp, entry.prose)
         return text
 
-    if tonight:
-        home.rewrite(DREAMS, with_tonight)
-        _archive(home, now=now)
+    home.rewrite(DREAMS, with_entries)
+    with home.store.writing():
+        for told_on, entry in new:
+            home.journal.wrote(told_on, entry.phase)
+    _archive(home, now=now)
     return ()
 
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise, takewhile
 
-from memory.claims import Claim, claims
 from memory.markdown import document, joined, normalised
 from memory.model import Chunk, Statement, Style
+from memory.passages import Passage, passages
 from memory.sentences import MIN_PIECE, cut
 
 __all__ = ["chunks", "normalised", "overlong_lines", "source_lines"]
@@ -29,7 +29,7 @@ _CJK_LETTER = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af
 
 def chunks(text: str) -> tuple[Chunk, ...]:
     """Return everything a diary says, as chunks of neighbouring lines in their order."""
-    runs = _runs(claims(document(_readable(text))))
+    runs = _runs(passages(document(_readable(text))))
     return tuple(_chunk(group) for run in runs for group in _groups(run) if _says_enough(_body(group)))
 
 
@@ -53,52 +53,52 @@ def _readable(text: str) -> str:
     return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _runs(stream: Iterable[Claim]) -> Iterator[list[Claim]]:
-    """Yield claims of one kind under one heading that stand line below line."""
-    run: list[Claim] = []
-    for claim in stream:
-        if run and (claim.start, claim.style, claim.heading) != (run[-1].end + 1, run[-1].style, run[-1].heading):
+def _runs(stream: Iterable[Passage]) -> Iterator[list[Passage]]:
+    """Yield passages of one kind under one heading that stand line below line."""
+    run: list[Passage] = []
+    for passage in stream:
+        if run and (passage.start, passage.style, passage.heading) != (run[-1].end + 1, run[-1].style, run[-1].heading):
             yield run
             run = []
-        run.append(claim)
+        run.append(passage)
     if run:
         yield run
 
 
-def _groups(run: Sequence[Claim]) -> Iterator[list[Claim]]:
-    """Yield the claims of each chunk; a claim that fits into none is cut into several."""
-    current: list[Claim] = []
-    for place, claim in enumerate(run):
-        if current and _begins_anew(current, claim, run[place + 1 : place + 1 + MAX_LINES]):
+def _groups(run: Sequence[Passage]) -> Iterator[list[Passage]]:
+    """Yield the passages of each chunk; a passage that fits into none is cut into several."""
+    current: list[Passage] = []
+    for place, passage in enumerate(run):
+        if current and _begins_anew(current, passage, run[place + 1 : place + 1 + MAX_LINES]):
             yield current
             current = []
-        if _fit([claim]):
-            current.append(claim)
+        if _fit([passage]):
+            current.append(passage)
         else:
-            yield from ([piece] for piece in _pieces(claim))
+            yield from ([piece] for piece in _pieces(passage))
     if current:
         yield current
 
 
-def _begins_anew(current: Sequence[Claim], claim: Claim, following: Sequence[Claim]) -> bool:
-    """Whether a claim opens a chunk: it does not fit in, or its nested claims do not and would lose their parent."""
-    if not _fit([*current, claim]):
+def _begins_anew(current: Sequence[Passage], passage: Passage, following: Sequence[Passage]) -> bool:
+    """Whether a passage opens a chunk: it does not fit in, or those nested in it do not and would lose it."""
+    if not _fit([*current, passage]):
         return True
-    family = [claim, *takewhile(lambda below: below.depth > claim.depth, following)]
-    return not _fit([*current, *family]) and any(above.depth >= claim.depth for above in current)
+    family = [passage, *takewhile(lambda below: below.depth > passage.depth, following)]
+    return not _fit([*current, *family]) and any(above.depth >= passage.depth for above in current)
 
 
-def _fit(group: Sequence[Claim]) -> bool:
+def _fit(group: Sequence[Passage]) -> bool:
     lines = group[-1].end - group[0].start + 1
     return lines <= MAX_LINES and len(_lead(group[0]) + _body(group)) <= MAX_CHARACTERS
 
 
-def _lead(claim: Claim) -> str:
-    return f"{claim.heading}: " if claim.heading else ""
+def _lead(passage: Passage) -> str:
+    return f"{passage.heading}: " if passage.heading else ""
 
 
-def _body(group: Sequence[Claim]) -> str:
-    texts = [claim.text for claim in group]
+def _body(group: Sequence[Passage]) -> str:
+    texts = [passage.text for passage in group]
     return joined(texts) if group[0].style is Style.PARAGRAPH else "; ".join(texts)
 
 
@@ -108,20 +108,20 @@ def _says_enough(body: str) -> bool:
     return len(body) >= MIN_CJK_CHARACTERS and 2 * len(_CJK_LETTER.findall(body)) >= len(body.replace(" ", ""))
 
 
-def _chunk(group: Sequence[Claim]) -> Chunk:
+def _chunk(group: Sequence[Passage]) -> Chunk:
     return Chunk(
         heading=group[0].heading,
         text=_lead(group[0]) + _body(group),
         style=group[0].style,
-        statements=tuple(Statement(text=claim.text, start_line=claim.start, end_line=claim.end) for claim in group),
+        statements=tuple(Statement(text=one.text, start_line=one.start, end_line=one.end) for one in group),
     )
 
 
-def _pieces(claim: Claim) -> Iterator[Claim]:
-    """Cut a claim that is too long for a chunk; a piece keeps the lines it stands on."""
-    text, ends, begin = claim.text, _line_ends(claim), 0
+def _pieces(passage: Passage) -> Iterator[Passage]:
+    """Cut a passage that is too long for a chunk; a piece keeps the lines it stands on."""
+    text, ends, begin = passage.text, _line_ends(passage), 0
     while begin < len(text):
-        end = _piece_end(claim, text, ends, begin)
+        end = _piece_end(passage, text, ends, begin)
         touched = range(bisect_right(ends, begin), bisect_left(ends, end) + 1)
         starts = (ends[place - 1] if place else 0 for place in touched)
         parts = (
@@ -129,23 +129,23 @@ def _pieces(claim: Claim) -> Iterator[Claim]:
             for place, start in zip(touched, starts, strict=True)
         )
         yield replace(
-            claim, lines=tuple((claim.lines[place][0], part) for place, part in zip(touched, parts, strict=True))
+            passage, lines=tuple((passage.lines[place][0], part) for place, part in zip(touched, parts, strict=True))
         )
         begin = end + text[end : end + 1].isspace()
 
 
-def _piece_end(claim: Claim, text: str, ends: Sequence[int], begin: int) -> int:
+def _piece_end(passage: Passage, text: str, ends: Sequence[int], begin: int) -> int:
     first = bisect_right(ends, begin)
-    last = bisect_right(claim.lines, claim.lines[first][0] + MAX_LINES - 1, key=lambda line: line[0])
-    reach = min(begin + MAX_CHARACTERS - len(_lead(claim)), ends[last - 1])
+    last = bisect_right(passage.lines, passage.lines[first][0] + MAX_LINES - 1, key=lambda line: line[0])
+    reach = min(begin + MAX_CHARACTERS - len(_lead(passage)), ends[last - 1])
     if reach >= len(text):
         return len(text)
     reach = min(reach, max(begin + 1, len(text) - MIN_CHARACTERS - 1))
     return begin + cut(text[begin : reach + 1], reach - begin, [end - begin for end in ends[first:last]])
 
 
-def _line_ends(claim: Claim) -> list[int]:
-    """Return the offsets in the text of a claim at which its lines end."""
-    texts = [line for _, line in claim.lines]
+def _line_ends(passage: Passage) -> list[int]:
+    """Return the offsets in the text of a passage at which its lines end."""
+    texts = [line for _, line in passage.lines]
     gaps = (len(joined((above[-1], below[0]))) - 2 for above, below in pairwise(texts))
     return list(accumulate(len(line) + gap for line, gap in zip(texts, (0, *gaps), strict=True)))

@@ -78,6 +78,7 @@ class Narrative:
     narrator: str
     prose: str
     fragments: tuple[FragmentId, ...]
+    written: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +136,21 @@ class Journal:
 
     def _reports(self, night: str) -> dict[Phase, Mapping[str, Any]]:
         rows = self.connection.execute("SELECT phase, report FROM phase_run WHERE night = ?", (night,)).fetchall()
-        return {Phase(phase): json.loads(report) for phase, report in rows}
+        found = {phase: json.loads(report) for phase, report in rows}
+        return {phase: found[phase] for phase in Phase if phase in found}
+
+    def count_refused(self, night: date, refused: Mapping[str, int]) -> None:
+        """Record how many fragments the night refused at each gate, each at the first it fails."""
+        self.connection.execute("DELETE FROM refused WHERE night = ?", (night.isoformat(),))
+        rows = [(night.isoformat(), gate, count) for gate, count in refused.items()]
+        self.connection.executemany("INSERT INTO refused (night, gate, count) VALUES (?, ?, ?)", rows)
+
+    def last_refused(self) -> Mapping[str, int]:
+        """Return what the last night with a deep phase refused at each gate."""
+        rows = self.connection.execute(
+            "SELECT gate, count FROM refused WHERE night = (SELECT max(night) FROM refused) ORDER BY count DESC, gate"
+        ).fetchall()
+        return dict(rows)
 
     def record_run(self, night: date, phase: Phase, report: Mapping[str, Any], *, now: datetime) -> None:
         """Record the counts of a phase; a later run of the night replaces them."""
@@ -183,8 +198,8 @@ class Journal:
         """Return what light staged up to this night and REM has not looked at since, on an earlier night."""
         rows = self.connection.execute(
             "SELECT fragment FROM phase_signal WHERE night <= ? GROUP BY fragment"
-            " HAVING max(CASE WHEN mark = 'staged' THEN night END)"
-            " > coalesce(max(CASE WHEN mark = 'considered' AND night < ? THEN night END), '')"
+            " HAVING max(CASE WHEN mark = 'staged' THEN at END)"
+            " > coalesce(max(CASE WHEN mark = 'considered' AND night < ? THEN at END), '')"
             " ORDER BY fragment",
             (night.isoformat(), night.isoformat()),
         ).fetchall()
@@ -223,6 +238,11 @@ class Journal:
         names = [column[0] for column in rows.description]
         return tuple(_promotion(dict(zip(names, row, strict=True)), self._written(row[0])) for row in rows.fetchall())
 
+    def last_used(self) -> Mapping[str, float]:
+        """Return when each promoted fragment was last asked for, in seconds since 1970: the least used has least."""
+        rows = self.connection.execute(sql("last_used")).fetchall()
+        return {row[0]: datetime.fromisoformat(row[1]).timestamp() if row[1] else 0.0 for row in rows}
+
     def _written(self, promotion: int) -> tuple[StatementId, ...]:
         rows = self.connection.execute(
             "SELECT statement FROM promoted_statement WHERE promotion = ? ORDER BY statement", (promotion,)
@@ -239,6 +259,14 @@ class Journal:
             "INSERT OR IGNORE INTO refusal (night, fragment, gate, reason) VALUES (?, ?, ?, ?)", rows
         )
 
+    def deferred(self) -> Mapping[FragmentId, str]:
+        """Return the fragments the last night had no room for, and why."""
+        rows = self.connection.execute(
+            "SELECT fragment, reason FROM refusal"
+            " WHERE gate = 'budget' AND night = (SELECT max(date) FROM night) ORDER BY fragment"
+        ).fetchall()
+        return {FragmentId(row[0]): row[1] for row in rows}
+
     # -- narratives ---------------------------------------------------------------------------------------------
 
     def tell(self, night: date, narrative: Narrative) -> None:
@@ -252,6 +280,20 @@ class Journal:
         self.connection.executemany(
             "INSERT OR IGNORE INTO told (night, phase, fragment) VALUES (?, ?, ?)",
             [(*key, fragment) for fragment in narrative.fragments],
+        )
+
+    def unwritten(self) -> Sequence[tuple[date, Narrative]]:
+        """Return the entries that are told but do not stand in `DREAMS.md` yet, oldest first."""
+        rows = self.connection.execute(
+            "SELECT DISTINCT night FROM narrative WHERE NOT written ORDER BY night"
+        ).fetchall()
+        nights = [date.fromisoformat(row[0]) for row in rows]
+        return [(night, one) for night in nights for one in reversed(self.narratives(night=night)) if not one.written]
+
+    def wrote(self, night: date, phase: Phase) -> None:
+        """Record that an entry stands in `DREAMS.md`; what the user does to it there is the user's own affair."""
+        self.connection.execute(
+            "UPDATE narrative SET written = 1 WHERE night = ? AND phase = ?", (night.isoformat(), phase)
         )
 
     def narratives(
@@ -270,6 +312,7 @@ class Journal:
             Narrative(
                 phase=Phase(row[1]), stamp=row[2], language=row[3], narrator=row[4], prose=row[5],
                 fragments=self._told(row[0], row[1]),
+                written=bool(row[6]),
             )
             for row in rows
         )  # fmt: skip

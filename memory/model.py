@@ -94,8 +94,8 @@ class Fragment:
 
     @property
     def id(self) -> FragmentId:
-        """The identity: the same heading and text anywhere is the same fragment."""
-        return FragmentId(_digest(self.heading, self.text))
+        """The identity: the same heading and text, cut into the same statements, is the same fragment anywhere."""
+        return FragmentId(_digest(self.heading, "\n".join((self.text, *self.statements[1:]))))
 
     @property
     def statement_ids(self) -> tuple[StatementId, ...]:

@@ -69,7 +69,7 @@ TABLES = (
         PRIMARY KEY (path, start_line, end_line, fragment)
     ) STRICT, WITHOUT ROWID
     """,
-    "CREATE INDEX sighting_by_fragment ON sighting (fragment)",
+    "CREATE INDEX sighting_by_fragment ON sighting (fragment, day, path, start_line)",
     "CREATE INDEX sighting_by_time ON sighting (at)",
     """
     CREATE TABLE signal (
@@ -146,6 +146,14 @@ TABLES = (
     ) STRICT, WITHOUT ROWID
     """,
     """
+    CREATE TABLE refused (
+        night TEXT NOT NULL REFERENCES night (date),
+        gate TEXT NOT NULL,
+        count INTEGER NOT NULL,
+        PRIMARY KEY (night, gate)
+    ) STRICT, WITHOUT ROWID
+    """,
+    """
     CREATE TABLE narrative (
         night TEXT NOT NULL REFERENCES night (date),
         phase TEXT NOT NULL,
@@ -153,6 +161,7 @@ TABLES = (
         language TEXT NOT NULL,
         narrator TEXT NOT NULL,
         prose TEXT NOT NULL,
+        written INTEGER NOT NULL DEFAULT 0,
         PRIMARY KEY (night, phase)
     ) STRICT, WITHOUT ROWID
     """,

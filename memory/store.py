@@ -46,6 +46,13 @@ class BrokenStoreError(Exception):
         super().__init__(f"{path} cannot be used ({reason}); check its permissions, or move it away to start afresh")
 
 
+class BusyStoreError(Exception):
+    """Another process kept the store locked."""
+
+    def __init__(self) -> None:
+        super().__init__("the recall store is locked by another process; try again once that has ended")
+
+
 class NotRecordedError(Exception):
     """The store refused a vote."""
 
@@ -85,17 +92,22 @@ class Vote:
 class Store:
     """The only place that runs SQL for fragments, sightings and signals; opened per command, closed by `with`."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Database, path: Path) -> None:
         self.db = db
+        self.path = path
 
     @classmethod
     def open(cls, path: Path) -> "Store":
         """Open or create the store; raise NewerStoreError, or BrokenStoreError with the reason."""
         try:
             connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+        except sqlite3.DatabaseError as error:
+            raise BrokenStoreError(path, str(error)) from error
+        try:
             _into_wal(connection)
             return cls._migrated(connection, path)
         except sqlite3.DatabaseError as error:
+            connection.close()
             raise BrokenStoreError(path, str(error)) from error
 
     @classmethod
@@ -107,7 +119,7 @@ class Store:
     def _migrated(cls, connection: sqlite3.Connection, path: Path) -> "Store":
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = NORMAL")
-        store = cls(Database(connection, execute_plugins=False))
+        store = cls(Database(connection, execute_plugins=False), path)
         version = store._version()
         if version > schema.VERSION:
             connection.close()
@@ -116,6 +128,17 @@ class Store:
             with store.writing():
                 schema.MIGRATIONS.apply(store.db)
         return store
+
+    @staticmethod
+    def backup(source: Path, target: Path) -> None:
+        """Copy a store that others have open, as it is at one moment."""
+        origin = sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_SECONDS)
+        copy = sqlite3.connect(target)
+        try:
+            origin.backup(copy)
+        finally:
+            copy.close()
+            origin.close()
 
     def _version(self) -> int:
         return int(self.db.conn.execute("PRAGMA user_version").fetchone()[0])
@@ -127,8 +150,12 @@ class Store:
     def __enter__(self) -> "Store":
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
         self.close()
+        if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+            raise BusyStoreError from error
+        if isinstance(error, sqlite3.DatabaseError):
+            raise BrokenStoreError(self.path, str(error)) from error
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -166,6 +193,10 @@ class Store:
         """Return the digest of the bytes a file had when it was read."""
         row = self._one("SELECT digest FROM source_file WHERE path = :path", path=path)
         return None if row is None else str(row[0])
+
+    def read_anew(self) -> None:
+        """Make every file be read again, as when the rules of reading changed."""
+        self._run("UPDATE source_file SET size = -1, digest = ''")
 
     def touch(self, source: SourceFile) -> None:
         """Note that a file's stamp changed but not its text."""
@@ -266,9 +297,9 @@ class Store:
 
     # -- candidates ---------------------------------------------------------------------------------------------
 
-    def active(self, *, since: datetime, until: datetime, before: date) -> tuple[FragmentId, ...]:
-        """Return the live fragments with a signal in that time and a statement not promoted before that night."""
-        return self._ids(sql("active"), since=stamp(since), until=stamp(until), before=before.isoformat())
+    def active(self, *, since: datetime, until: datetime, tonight: date) -> tuple[FragmentId, ...]:
+        """Return the live fragments with a signal in that time and a statement not promoted on another night."""
+        return self._ids(sql("active"), since=stamp(since), until=stamp(until), tonight=tonight.isoformat())
 
     def recalled(self) -> tuple[FragmentId, ...]:
         """Return the fragments anybody asked for."""
@@ -290,26 +321,25 @@ class Store:
             text=text, prefix=f"{text}*" if text.isalnum() else "-",
         )  # fmt: skip
 
-    def at_lines(self, path: str, start: int, end: int) -> tuple[FragmentId, ...]:
-        """Return the fragments that stand on any of the lines, in file order."""
-        return self._ids(
-            "SELECT f.id FROM sighting AS s JOIN fragment AS f ON f.key = s.fragment"
-            " WHERE s.path = :path AND s.end_line >= :start AND s.start_line <= :end ORDER BY s.start_line, f.key",
-            path=path, start=start, end=end,
-        )  # fmt: skip
+    def candidates(
+        self, ids: Sequence[FragmentId], *, until: date, tonight: date | None = None
+    ) -> tuple[Candidate, ...]:
+        """Return the fragments with all that speaks for them, and the phases up to a night, in the order of `ids`.
 
-    def candidates(self, ids: Sequence[FragmentId], *, before: date) -> tuple[Candidate, ...]:
-        """Return the fragments with all that spoke for them before a night, in the order of `ids`.
-
-        Votes for statements promoted by then no longer count, unless all statements are promoted.
+        Votes for statements that were promoted no longer count, unless all are promoted; what was promoted `tonight`
+        counts as not yet promoted.
         """
         found: dict[FragmentId, Candidate] = {}
         for start in range(0, len(ids), 5000):
-            found |= self._candidates(ids[start : start + 5000], before)
+            found |= self._candidates(ids[start : start + 5000], until, tonight)
         return tuple(found[i] for i in ids if i in found)
 
-    def _candidates(self, ids: Sequence[FragmentId], before: date) -> dict[FragmentId, Candidate]:
-        wanted = {"ids": listed(ids), "before": before.isoformat()}
+    def _candidates(self, ids: Sequence[FragmentId], until: date, tonight: date | None) -> dict[FragmentId, Candidate]:
+        wanted = {
+            "ids": listed(ids),
+            "until": until.isoformat(),
+            "tonight": None if tonight is None else tonight.isoformat(),
+        }
         evidence = {row[0]: as_evidence(row) for row in self.db.conn.execute(sql("evidence"), wanted)}
         history = {row[0]: as_history(row) for row in self.db.conn.execute(sql("history"), wanted)}
         sightings = grouped(self.db.conn.execute(sql("sightings"), wanted), as_sighting)

@@ -2,7 +2,7 @@
 
 from datetime import UTC, date, datetime
 
-from dreaming.observe import fragment
+from dreaming.observe import remembered
 from memory.chunking import chunks
 from memory.concepts import lexicon
 from memory.model import Fragment, Kind, Sighting
@@ -14,7 +14,7 @@ NOW = datetime(2026, 6, 18, 3, tzinfo=UTC)
 def put(store: Store, path: str, text: str, day: date = date(2026, 6, 15), now: datetime = NOW) -> list[Fragment]:
     """Read a text as the diary of a day and return its fragments."""
     source = SourceFile(path=path, kind=Kind.DIARY, day=day, stamp=(1, 1, 1), digest=str(hash(text)))
-    made = [(fragment(chunk, Kind.DIARY, lexicon()), chunk) for chunk in chunks(text)]
+    made = [(remembered(chunk, Kind.DIARY, lexicon()), chunk) for chunk in chunks(text)]
     seen = [
         (
             one,

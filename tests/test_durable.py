@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from workspace.durable import Dropped, Evict, Line, Revision, archived, claims, promoted, revised, wording
+from workspace.durable import Dropped, Evict, Line, Revision, archived, said, promoted, revised, wording
 from workspace.lines import split_lines
 
 MONDAY = date(2026, 6, 15)
@@ -270,7 +270,7 @@ def test_a_line_asked_for_again_is_not_dropped_for_the_next() -> None:
 
 def test_a_reworded_line_is_never_dropped() -> None:
     text = section(MONDAY, "a", "b")
-    made = revised(text, TUESDAY, [line("c")], budget=len(text) + 50, edited=frozenset({"a"}))
+    made = revised(text, TUESDAY, [line("c")], budget=len(text) + 50, edited=frozenset({("a", "")}))
     assert keys(made.text) == ["a", "c"]
     assert made.text.startswith(section(MONDAY, "a"))
 
@@ -401,7 +401,7 @@ def test_an_archive_grows_and_never_repeats() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("- **Boat** is called *Kestrel*\n", ("Boat is called Kestrel",)),
         ("\ufeff# Heading\n\nUnderlined\n===\n", ()),
@@ -419,8 +419,8 @@ def test_an_archive_grows_and_never_repeats() -> None:
         (SPEC_SECTION, ("测试必须使用真实数据库，不接受 mock。",)),
     ],
 )
-def test_claims_are_what_the_file_says(text: str, said: tuple[str, ...]) -> None:
-    assert claims(text) == said
+def test_said_is_what_the_file_says(text: str, expected: tuple[str, ...]) -> None:
+    assert said(text) == expected
 
 
 # Whatever the user wrote, in whatever order things happen

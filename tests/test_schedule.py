@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -111,10 +112,10 @@ moments = st.datetimes(datetime(2008, 1, 1), datetime(2030, 1, 1), timezones=st.
 
 @given(time=times, zone=zones, now=moments)
 def test_no_night_lies_between_the_latest_and_the_next(time: str, zone: ZoneInfo, now: datetime) -> None:
-    before, after = latest(time, zone, now=now), next(upcoming(time, zone, after=now))
+    before, coming = latest(time, zone, now=now), next(upcoming(time, zone, after=now))
     assert before
-    assert before.astimezone(UTC) <= now < after.astimezone(UTC)
-    assert next(upcoming(time, zone, after=before)) == after
+    assert before.astimezone(UTC) <= now < coming.astimezone(UTC)
+    assert next(upcoming(time, zone, after=before)) == coming
 
 
 # -- a missed night -------------------------------------------------------------------------------------------------
@@ -449,18 +450,37 @@ command.night = night
 dream(prog_name="dream")
 """
 """The command line with a night that lasts until a line is written to it."""
+STOPPED = """
+import os, signal
+import cron.command as command
+from dreaming.cli import dream
+
+class Pool(command.ThreadPoolExecutor):
+    def submit_job(self, *job):
+        os.kill(os.getpid(), signal.SIGTERM)
+        super().submit_job(*job)
+
+command.ThreadPoolExecutor = Pool
+dream(prog_name="dream")
+"""
+"""The command line, told to stop at the moment a night is handed over."""
 
 
 @pytest.fixture
-def environ(monkeypatch: pytest.MonkeyPatch) -> None:
+def nights_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DREAM_DREAMING__ENABLED", "true")
     monkeypatch.setenv("DREAM_DREAMING__TIME", "0 3 1 1 *")  # no night of its own comes while the test runs
 
 
-def started(house: House, *program: str) -> subprocess.Popen[str]:
+@contextmanager
+def started(house: House, *program: str) -> Iterator[subprocess.Popen[str]]:
     command = [sys.executable, *(program or ("-m", "dreaming")), "schedule", "run", "--workspace", str(house.root)]
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def until(process: subprocess.Popen[str], word: str) -> Iterator[str]:
@@ -471,7 +491,7 @@ def until(process: subprocess.Popen[str], word: str) -> Iterator[str]:
             return
 
 
-@pytest.mark.usefixtures("environ")
+@pytest.mark.usefixtures("nights_on")
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_the_service_cleanly_and_a_restart_repeats_nothing(house: House, stop: signal.Signals) -> None:
     for expected in ("Night of", "Next night"):
@@ -482,11 +502,19 @@ def test_a_signal_stops_the_service_cleanly_and_a_restart_repeats_nothing(house:
         assert first.startswith(expected)
 
 
-@pytest.mark.usefixtures("environ")
+@pytest.mark.usefixtures("nights_on")
 def test_a_signal_lets_the_night_in_progress_finish(house: House) -> None:
     with started(house, "-c", HELD) as process:
         list(until(process, "begun"))
         process.send_signal(signal.SIGTERM)
         said, complained = process.communicate("\n", timeout=60)
     assert said.startswith("finished\n")
+    assert (complained, process.returncode) == ("", 0)
+
+
+@pytest.mark.usefixtures("nights_on")
+def test_a_signal_at_the_moment_a_night_begins_is_not_lost(house: House) -> None:
+    with started(house, "-c", STOPPED) as process:
+        said, complained = process.communicate(timeout=30)
+    assert said.startswith("Night of")
     assert (complained, process.returncode) == ("", 0)

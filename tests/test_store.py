@@ -24,7 +24,7 @@ def vote(statement: StatementId, query: str = "q", day: int = 16, score: float =
 
 
 def the(store: Store, one: Fragment) -> Candidate:
-    (found,) = store.candidates([one.id], before=LATER)
+    (found,) = store.candidates([one.id], until=LATER)
     return found
 
 

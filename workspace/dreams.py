@@ -69,6 +69,11 @@ def with_entry(text: str, stamp: str, prose: str) -> str:
     return mark + "".join(lines)
 
 
+def has_diary(text: str) -> bool:
+    """Tell whether the diary's block stands in a text, whatever is in it; raise DamagedBlockError for half of it."""
+    return bool(_blocks(split_lines(text), _DIARY))
+
+
 def entries(text: str) -> tuple[Entry, ...]:
     """Return the narratives of the diary, oldest first; what the user wrote between them is none."""
     lines = split_lines(text)

@@ -7,11 +7,11 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import Literal
 
-from workspace.claims import claims
 from workspace.lines import BOM, harmless, line_end, one_line, with_block
+from workspace.said import said
 from workspace.sections import Layout, Own, Section, Written, heading, heading_day, layout
 
-__all__ = ["Dropped", "Evict", "Line", "Revision", "Written", "archived", "claims", "promoted", "revised", "wording"]
+__all__ = ["Dropped", "Evict", "Line", "Revision", "Written", "archived", "promoted", "revised", "said", "wording"]
 
 TITLE = "# Long-Term Memory"
 ARCHIVE_TITLE = "# Archived Long-Term Memory"
@@ -71,13 +71,13 @@ def revised(
     budget: int,
     evict: Evict = "oldest",
     worth: Mapping[str, float] = _NO_WORTH,
-    edited: Collection[str] = frozenset(),
+    edited: Collection[tuple[str, str]] = frozenset(),
 ) -> Revision:
     """Add lines under the heading of a day and keep the file within `budget` characters.
 
     Of a file that is over the budget, or would be, own lines of other days are dropped: whole days from the oldest on,
-    or single lines from the least worth on. Lines with an `edited` key or asked for again are never dropped; the
-    user's text never is. A line that finds no room even so is deferred, and nothing is dropped for it.
+    or single lines from the least worth on. Lines that are `edited`, by key and statements, or asked for again are
+    never dropped; the user's text never is. A line that finds no room even so is deferred; nothing is dropped for it.
     """
     page = layout(text)
     standing = {_mark(own.written) for own in page.own}
@@ -120,11 +120,13 @@ def _mark(line: Line | Written) -> tuple[str, str]:
     return line.key, line.statements
 
 
-def _is_droppable(own: Own, today: date, edited: Collection[str], asked: Collection[tuple[str, str]]) -> bool:
+def _is_droppable(
+    own: Own, today: date, edited: Collection[tuple[str, str]], asked: Collection[tuple[str, str]]
+) -> bool:
     """Tell whether an own line may go: one the user moved under another heading or added to has become the user's."""
     written = own.written
     settled = written.day is not None and written.day != today and not own.hangs
-    return settled and written.key not in edited and _mark(written) not in asked
+    return settled and _mark(written) not in edited and _mark(written) not in asked
 
 
 def _units(

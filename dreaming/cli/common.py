@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -16,6 +17,9 @@ import click
 if TYPE_CHECKING:
     from dreaming.home import Home
 
+FIRST_YEAR = 1971
+LAST_YEAR = 9000
+"""Between them a night before or after is always a date, in every time zone."""
 REFUSED = 1
 CONFIG = 2
 HELD = 3
@@ -51,9 +55,12 @@ class Moment(click.ParamType[datetime]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
         """Parse the text or refuse it with an example."""
         try:
-            return datetime.fromisoformat(value)
+            moment = datetime.fromisoformat(value)
         except (TypeError, ValueError):
             self.fail(f"{value!r} is no time; write it like 2026-06-18T03:00 or 2026-06-18T03:00+02:00", param, ctx)
+        if not FIRST_YEAR <= moment.year <= LAST_YEAR:
+            self.fail(f"{value!r} is out of reach; name a year from {FIRST_YEAR} to {LAST_YEAR}", param, ctx)
+        return moment
 
 
 OPTIONS = (
@@ -72,7 +79,20 @@ OPTIONS = (
         "--now", type=Moment(), help="The time to decide by, for example 2026-06-18T03:00; default: the clock."
     ),
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON; docs/json.md describes it.")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""A diary may hold sequences that make a terminal do things; tab and line feed stay."""
+
+
+def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--json`, which may also stand before a subcommand."""
+
+    @wraps(command)
+    def with_json(*args: Any, as_json: bool, **kwargs: Any) -> Any:
+        outer = click.get_current_context().find_root().params.get("as_json", False)
+        return command(*args, as_json=as_json or outer, **kwargs)
+
+    option = click.option("--json", "as_json", is_flag=True, help="Print JSON; docs/json.md describes it.")
+    return option(with_json)
 
 
 def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -92,6 +112,16 @@ def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_common
 
 
+def say(text: str) -> None:
+    """Print text for people, without what a terminal would obey."""
+    click.echo(_CONTROL.sub("\ufffd", text))
+
+
+def printable(text: str) -> str:
+    """Return an argument as text that can be searched for and printed, whatever bytes it came in."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def print_json(value: object) -> None:
     """Print one JSON document, text in any script as it is."""
     click.echo(json.dumps(value, ensure_ascii=False, indent=2))
@@ -100,7 +130,7 @@ def print_json(value: object) -> None:
 def complain(problems: "tuple[str, ...]") -> None:
     """Say on the error stream what was left out; the rest went on."""
     for problem in problems:
-        click.echo(f"dream: {problem}", err=True)
+        click.echo(_CONTROL.sub("\ufffd", f"dream: {problem}"), err=True)
 
 
 @contextmanager
@@ -123,7 +153,7 @@ def _exit_code(error: Exception) -> int | None:
     from dreaming.home import NoWorkspaceError
     from dreaming.layers import ConfigError
     from dreaming.reading import NoSuchLinesError, UnknownSourceError
-    from memory.store import BrokenStoreError, NewerStoreError
+    from memory.store import BrokenStoreError, BusyStoreError, NewerStoreError
     from workspace.errors import HeldError, WorkspaceError
 
     codes: tuple[tuple[type[Exception], int], ...] = (
@@ -133,6 +163,7 @@ def _exit_code(error: Exception) -> int | None:
         (WorkspaceError, REFUSED),
         (NewerStoreError, REFUSED),
         (BrokenStoreError, REFUSED),
+        (BusyStoreError, REFUSED),
         (UnknownSourceError, REFUSED),
         (NoSuchLinesError, REFUSED),
         (NotEmptyError, REFUSED),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from dreaming.cli.common import Common, common_options, json_option, print_json
+from dreaming.cli.common import Common, common_options, json_option, print_json, say
 from dreaming.cli.night import as_document
 from dreaming.cli.night import lines as night_lines
 from dreaming.demo import play
@@ -28,7 +28,7 @@ def demo(common: Common, folder: Path, *, fresh: bool, as_json: bool) -> None:  
     def show(report: NightReport) -> None:
         reports.append(report)
         if not as_json:
-            click.echo("\n".join(night_lines(report)))
+            say("\n".join(night_lines(report)))
 
     kept = play(folder, fresh=fresh, show=show)
     if as_json:
@@ -38,13 +38,13 @@ def demo(common: Common, folder: Path, *, fresh: bool, as_json: bool) -> None:  
 
 
 def _conclude(folder: Path, kept: tuple[Promotion, ...]) -> None:
-    click.echo(f"\nPromoted in three weeks: {len(kept)}. Why:\n")
+    say(f"\nPromoted in three weeks: {len(kept)}. Why:\n")
     for one in kept:
-        click.echo("\n".join(_why(one)))
-        click.echo()
-    click.echo(f"Read on: {(folder / 'DREAMS.md').resolve()}")
-    click.echo(f"         {(folder / 'MEMORY.md').resolve()}")
-    click.echo(f"Ask it:  dream search --workspace {folder} 'which database do tests use'")
+        say("\n".join(_why(one)))
+        say("")
+    say(f"Read on: {(folder / 'DREAMS.md').resolve()}")
+    say(f"         {(folder / 'MEMORY.md').resolve()}")
+    say(f"Ask it:  dream search --workspace {folder} 'which database do tests use'")
 
 
 def _why(one: Promotion) -> Iterator[str]:

@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 import click
 
-from dreaming.cli.common import REFUSED, Common, common_options, complain, json_option, print_json
+from dreaming.cli.common import REFUSED, Common, common_options, complain, json_option, print_json, printable, say
 from dreaming.explain import examined, nearest
 from dreaming.gates import GateResult, verdict
 from dreaming.observe import observe
@@ -21,6 +21,7 @@ BAR = 20
 @click.argument("what", required=False, metavar="[ID | TEXT]")
 def explain(common: Common, what: str | None, *, every: bool, as_json: bool) -> None:
     """Explain one fragment by its ID or a piece of its TEXT; without either, the candidates nearest to promotion."""
+    what = printable(what) if what else what
     with common.open() as home:
         now = common.moment(home)
         complain(tuple(map(str, observe(home, now=now).problems)))
@@ -31,7 +32,7 @@ def explain(common: Common, what: str | None, *, every: bool, as_json: bool) -> 
     if as_json:
         print_json({"candidates": [as_document(one) for one in found]})
     else:
-        click.echo("\n\n".join("\n".join(lines(one)) for one in found) or nothing(what))
+        say("\n\n".join("\n".join(lines(one)) for one in found) or nothing(what))
     if what and not found:
         raise click.exceptions.Exit(REFUSED)
 

@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import click
 
-from dreaming.cli.common import Common, common_options, complain, json_option, print_json
+from dreaming.cli.common import Common, common_options, complain, json_option, print_json, printable, say
 
 
 @click.command()
@@ -19,11 +19,11 @@ def get(common: Common, place: str, *, as_json: bool) -> None:
     from dreaming.reading import get as read_at
 
     with common.open() as home:
-        read = read_at(home, place, now=common.moment(home))
+        read = read_at(home, printable(place), now=common.moment(home))
     complain(read.problems)
     if as_json:
         document = asdict(read)
         document.pop("problems")
         print_json(document)
         return
-    click.echo(read.text)
+    say(read.text)

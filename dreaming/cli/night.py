@@ -3,9 +3,7 @@
 import sys
 from collections.abc import Iterator, Mapping
 
-import click
-
-from dreaming.cli.common import REFUSED, Common, complain, print_json
+from dreaming.cli.common import REFUSED, Common, complain, print_json, say
 from dreaming.night import NightReport, PhaseReport, enabled, run_night
 from memory.model import Phase
 from workspace.files import DryFiles
@@ -27,7 +25,7 @@ def night(common: Common, phases: tuple[str, ...], *, dry_run: bool, as_json: bo
         print_json(as_document(report) | ({"dry_run": True, "diffs": list(diffs)} if dry_run else {}))
     else:
         for line in (*lines(report), *dry_lines(diffs, dry_run=dry_run)):
-            click.echo(line)
+            say(line)
     complain(report.problems)
     if report.failed:
         sys.exit(REFUSED)

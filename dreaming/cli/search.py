@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import click
 
-from dreaming.cli.common import Common, common_options, complain, json_option, print_json
+from dreaming.cli.common import Common, common_options, complain, json_option, print_json, printable, say
 
 
 @click.command()
@@ -20,12 +20,12 @@ def search(common: Common, query: tuple[str, ...], *, limit: int, as_json: bool)
     from dreaming.reading import search as found_by
 
     with common.open() as home:
-        found = found_by(home, " ".join(query), now=common.moment(home), limit=limit)
+        found = found_by(home, printable(" ".join(query)), now=common.moment(home), limit=limit)
     complain(found.problems)
     if as_json:
         print_json({"query": found.query, "results": [asdict(result) for result in found.results]})
         return
     for result in found.results:
-        click.echo(f"{result.relevance:.2f}  {result.path}:{result.start_line}-{result.end_line}  {result.text}")
+        say(f"{result.relevance:.2f}  {result.path}:{result.start_line}-{result.end_line}  {result.text}")
     if not found.results:
-        click.echo("Nothing was found.")
+        say("Nothing was found.")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import click
 
-from dreaming.cli.common import Common, common_options, complain, json_option, print_json
+from dreaming.cli.common import Common, common_options, complain, json_option, print_json, say
 from dreaming.home import Home
 from dreaming.observe import observe
 from dreaming.overview import Overview, overview
@@ -24,7 +24,7 @@ def status(common: Common, *, as_json: bool) -> None:
             print_json(as_document(home, found))
         else:
             for line in lines(home, found):
-                click.echo(line)
+                say(line)
 
 
 def lines(home: Home, found: Overview) -> Iterator[str]:

@@ -1,19 +1,15 @@
 """Deep sleep: score every recalled fragment, ask every gate, and say what may be promoted (SPEC 8)."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
 from dreaming.config import Config
 from dreaming.draft import Draft, draft
 from dreaming.gates import Exam, GateResult, Thresholds, results
+from dreaming.known import Known
 from dreaming.phases.night import Night
 from dreaming.scoring import Components, score
 from memory.model import Candidate
-from memory.similarity import near_duplicate
-
-NEAR_IDENTICAL = 0.9
-"""Two lines of `MEMORY.md` this similar say the same; the bound at which light merges."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +50,8 @@ def deep(night: Night) -> DeepPlan:
 
 def examined(candidate: Candidate, night: Night) -> Examined:
     """Score one candidate and ask every gate; explain and apply call this same function."""
+    planned = draft(candidate)
+    done = promoted_on(candidate)
     exam = Exam(
         candidate=candidate,
         score=score(
@@ -64,26 +62,23 @@ def examined(candidate: Candidate, night: Night) -> Examined:
             weights=weights(night.config),
             half_life_days=night.config.deep.recency_half_life_days,
         ),
-        draft=draft(candidate),
-        repeats=repeated(draft(candidate), candidate, night.claims),
-        promoted_on=promoted_on(candidate),
+        draft=planned,
+        repeats=None if done else repeated(planned, candidate, night.known),
+        promoted_on=done,
+        deferred=night.deferred.get(candidate.id),
         now=night.now,
         thresholds=thresholds(night.config),
     )
     return Examined(exam=exam, gates=results(exam))
 
 
-def repeated(planned: Draft, candidate: Candidate, claims: Sequence[str]) -> str | None:
+def repeated(planned: Draft, candidate: Candidate, known: Known) -> str | None:
     """Return the line of `MEMORY.md` that says all of the draft already, or None."""
-    whole = next((claim for claim in claims if near_duplicate(planned.text, claim, NEAR_IDENTICAL)), None)
+    whole = known.repeated(planned.text)
     if whole is not None:
         return whole
-    found = [_said(candidate.fragment.statements[n], claims) for n in planned.positions]
+    found = [known.repeated(candidate.fragment.statements[n]) for n in planned.positions]
     return found[0] if found and all(found) else None
-
-
-def _said(statement: str, claims: Sequence[str]) -> str | None:
-    return next((c for c in claims if statement in c or near_duplicate(statement, c, NEAR_IDENTICAL)), None)
 
 
 def promoted_on(candidate: Candidate) -> date | None:

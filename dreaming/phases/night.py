@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 
 from dreaming.config import Config
+from dreaming.known import Known, known
 from memory.model import Candidate, FragmentId
 
 
@@ -13,7 +14,8 @@ class Night:
     """One night as a phase sees it; `now` is when the night first began, for every run of it.
 
     `told` holds what the last diary entries were woven from; `staged_before` what the last earlier night staged and
-    the signal count each had; `claims` are the lines of `MEMORY.md`.
+    the signal count each had; `known` is what `MEMORY.md` says,
+    `deferred` why a fragment found no room in it last time.
     """
 
     date: date
@@ -22,4 +24,5 @@ class Night:
     candidates: tuple[Candidate, ...]
     told: frozenset[FragmentId] = frozenset()
     staged_before: Mapping[FragmentId, int] = field(default_factory=dict)
-    claims: tuple[str, ...] = ()
+    known: Known = field(default_factory=lambda: known(()))
+    deferred: Mapping[FragmentId, str] = field(default_factory=dict)

@@ -1,4 +1,5 @@
--- Which fragments had a signal between :since and :until, stand somewhere, and have a statement not promoted before :before?
+-- Which fragments had a signal between :since and :until, stand somewhere, and have a statement not promoted on
+-- another night than :tonight?
 WITH touched (key) AS (
     SELECT fragment FROM sighting WHERE at BETWEEN :since AND :until
     UNION
@@ -15,7 +16,7 @@ WHERE EXISTS (SELECT 1 FROM sighting WHERE sighting.fragment = touched.key)
       AND statement.id NOT IN (
         SELECT promoted_statement.statement
         FROM promoted_statement JOIN promotion ON promotion.id = promoted_statement.promotion
-        WHERE promotion.night < :before
+        WHERE promotion.night IS NOT :tonight
       )
   )
 ORDER BY fragment.key

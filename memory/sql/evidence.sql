@@ -1,11 +1,11 @@
--- What do the signals of each wanted fragment add up to, at :before?
+-- What do the signals of each wanted fragment add up to? Votes for what was promoted on other nights are spent.
 WITH wanted (key, id) AS (
     SELECT key, id FROM fragment WHERE id IN (SELECT value FROM json_each(:ids))
 ),
 spent (statement) AS (
     SELECT promoted_statement.statement
     FROM promoted_statement JOIN promotion ON promotion.id = promoted_statement.promotion
-    WHERE promotion.night < :before
+    WHERE promotion.night IS NOT :tonight
 ),
 open (key, statement) AS (
     SELECT own.fragment, own.id

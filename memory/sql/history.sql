@@ -6,5 +6,5 @@ SELECT
     sum(mark = 'chosen'),
     max(CASE WHEN mark = 'chosen' THEN at END)
 FROM phase_signal
-WHERE fragment IN (SELECT value FROM json_each(:ids)) AND night < :before
+WHERE fragment IN (SELECT value FROM json_each(:ids)) AND night <= :until
 GROUP BY fragment

@@ -1,23 +1,34 @@
 -- Which fragments match, best first, and where do they stand (newest day, then path and line)?
-WITH found (key, rank) AS (
-    SELECT rowid, rank
+WITH matching (key, rank, place) AS (
+    SELECT
+        rowid,
+        round(rank, 6),
+        (
+            SELECT day || path || printf('%09d', start_line)
+            FROM sighting
+            WHERE sighting.fragment = fragment_fts.rowid
+            ORDER BY day DESC, path DESC, start_line DESC
+            LIMIT 1
+        )
     FROM fragment_fts
     WHERE fragment_fts MATCH :match
-      AND EXISTS (SELECT 1 FROM sighting WHERE sighting.fragment = fragment_fts.rowid)
-    ORDER BY rank
-    LIMIT :limit
 ),
-places AS (
-    SELECT
-        found.key, found.rank, sighting.day, sighting.path, sighting.start_line, sighting.end_line,
-        row_number() OVER (
-            PARTITION BY found.key ORDER BY sighting.day DESC, sighting.path, sighting.start_line
-        ) AS nth
-    FROM found JOIN sighting ON sighting.fragment = found.key
+found (key, rank, place) AS (
+    SELECT key, rank, place FROM matching WHERE place IS NOT NULL ORDER BY rank, place DESC LIMIT :limit
 )
 SELECT
-    fragment.key, fragment.id, fragment.text, places.path, places.start_line, places.end_line,
-    round(-places.rank, 6)
-FROM places JOIN fragment ON fragment.key = places.key
-WHERE places.nth = 1
-ORDER BY round(places.rank, 6), places.day DESC, fragment.id
+    fragment.key,
+    fragment.id,
+    fragment.text,
+    substr(found.place, 11, length(found.place) - 19),
+    CAST(substr(found.place, -9) AS INTEGER),
+    (
+        SELECT max(end_line)
+        FROM sighting
+        WHERE sighting.path = substr(found.place, 11, length(found.place) - 19)
+          AND sighting.start_line = CAST(substr(found.place, -9) AS INTEGER)
+          AND sighting.fragment = found.key
+    ),
+    -found.rank
+FROM found JOIN fragment ON fragment.key = found.key
+ORDER BY found.rank, found.place DESC

@@ -1,4 +1,4 @@
--- Which statements has each wanted fragment, how many votes has each, and on which night before :before was it promoted?
+-- Which statements has each wanted fragment, how many votes has each, and on which night but :tonight was it promoted?
 SELECT
     fragment.id,
     statement.text,
@@ -6,7 +6,7 @@ SELECT
     (
         SELECT promotion.night
         FROM promoted_statement JOIN promotion ON promotion.id = promoted_statement.promotion
-        WHERE promoted_statement.statement = statement.id AND promotion.night < :before
+        WHERE promoted_statement.statement = statement.id AND promotion.night IS NOT :tonight
     )
 FROM fragment JOIN statement ON statement.fragment = fragment.key
 WHERE fragment.id IN (SELECT value FROM json_each(:ids))

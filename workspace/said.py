@@ -1,4 +1,4 @@
-"""What a Markdown file says, claim by claim, whoever wrote it: what new lines are compared with."""
+"""What a Markdown file says, line by line, whoever wrote it: what new lines are compared with."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -15,11 +15,11 @@ _CJK = r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]"
 _CJK_GAP = re.compile(rf"(?<={_CJK}) (?={_CJK})")
 
 
-def claims(text: str) -> tuple[str, ...]:
+def said(text: str) -> tuple[str, ...]:
     """Return every line that says something as plain text; text that runs over lines also as a whole."""
     tokens = _MARKDOWN.parse(text.removeprefix(BOM))
-    said = [line for at, token in enumerate(tokens) for line in _said(tokens, at, token)]
-    flat = (" ".join(plain(line).split()) for line in said)
+    found = [line for at, token in enumerate(tokens) for line in _said(tokens, at, token)]
+    flat = (" ".join(plain(line).split()) for line in found)
     return tuple(dict.fromkeys(line for line in flat if any(character.isalnum() for character in line)))
 
 

@@ -25,7 +25,7 @@ _HARD_BREAKS = ("  ", "\\")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class Passage:
     """A statement before its chunk is known: 1-based lines with their visible text; `depth` is that of its block."""
 
     heading: str
@@ -49,9 +49,9 @@ class Claim:
         return joined(line for _, line in self.lines)
 
 
-def claims(doc: Document) -> Iterator[Claim]:
+def passages(doc: Document) -> Iterator[Passage]:
     """Yield what a diary says in its order, without headings, code, comments, rules and this program's own lines."""
-    return _Reading(doc).claims()
+    return _Reading(doc).passages()
 
 
 class _Reading:
@@ -63,7 +63,7 @@ class _Reading:
         self._heading = ""
         self._outer: list[str] = []
 
-    def claims(self) -> Iterator[Claim]:
+    def passages(self) -> Iterator[Passage]:
         stream, before = iter(self._doc.tokens), ""
         for token in stream:
             kind = token.type
@@ -76,7 +76,7 @@ class _Reading:
                 self._heading = self._outer.pop()
             before = kind
 
-    def _leaf(self, token: Token, stream: Iterator[Token], *, opens_item: bool) -> Iterator[Claim]:
+    def _leaf(self, token: Token, stream: Iterator[Token], *, opens_item: bool) -> Iterator[Passage]:
         match token.type:
             case "paragraph_open":
                 return self._item(token, next(stream)) if opens_item else self._paragraph(token, next(stream))
@@ -87,7 +87,7 @@ class _Reading:
             case _:
                 return self._html(token)
 
-    def _under_heading(self, token: Token, inline: Token) -> Iterator[Claim]:
+    def _under_heading(self, token: Token, inline: Token) -> Iterator[Passage]:
         """Take the heading, or the text: a rule below a statement makes it a heading to Markdown, not to its writer."""
         shown = self._doc.visible_lines(inline.content)
         underlined = token.markup in {"-", "="}
@@ -96,22 +96,22 @@ class _Reading:
         else:
             self._heading = prefix(" ".join(shown))
 
-    def _item(self, token: Token, inline: Token) -> Iterator[Claim]:
+    def _item(self, token: Token, inline: Token) -> Iterator[Passage]:
         if first_line(token) not in self._own.promotions:
             shown = self._doc.visible_lines(_TASK_BOX.sub("", inline.content, count=1))
-            yield from self._claim(shown, first_line(token), style=Style.LIST, depth=token.level)
+            yield from self._passage(shown, first_line(token), style=Style.LIST, depth=token.level)
 
-    def _paragraph(self, token: Token, inline: Token) -> Iterator[Claim]:
+    def _paragraph(self, token: Token, inline: Token) -> Iterator[Passage]:
         shown = self._doc.visible_lines(inline.content)
         yield from self._prose(inline.content.split("\n"), shown, first_line(token))
 
-    def _html(self, token: Token) -> Iterator[Claim]:
+    def _html(self, token: Token) -> Iterator[Passage]:
         raw, line = token.content.rstrip("\n"), first_line(token)
         shown = enumerate(self._doc.visible_html_lines(raw), line)
         kept = ["" if number in self._own.blocks else text for number, text in shown]
         yield from self._prose(raw.split("\n"), kept, line)
 
-    def _prose(self, raw: Sequence[str], shown: Sequence[str], line: int) -> Iterator[Claim]:
+    def _prose(self, raw: Sequence[str], shown: Sequence[str], line: int) -> Iterator[Passage]:
         first = 0
         for end in range(1, len(shown) + 1):
             if end < len(shown) and _runs_on(raw[end - 1], shown[end - 1], shown[end]):
@@ -119,10 +119,10 @@ class _Reading:
             if end - first == 1 and self._doc.is_bold(raw[first]) and not _is_statement(shown[first]):
                 self._heading = prefix(shown[first])
             else:
-                yield from self._claim(shown[first:end], line + first)
+                yield from self._passage(shown[first:end], line + first)
             first = end
 
-    def _rows(self, stream: Iterator[Token]) -> Iterator[Claim]:
+    def _rows(self, stream: Iterator[Token]) -> Iterator[Passage]:
         line, cells = 0, list[str]()
         names: list[str] | None = None
         for token in stream:
@@ -135,16 +135,16 @@ class _Reading:
                     names = [f"{name.rstrip(':：')}: " if name else "" for name in cells]
                 case "tr_close" if names is not None:
                     row = "; ".join(name + cell for name, cell in zip(names, cells, strict=True) if cell)
-                    yield from self._claim([row], line, style=Style.TABLE)
+                    yield from self._passage([row], line, style=Style.TABLE)
                 case "table_close":
                     return
 
-    def _claim(
+    def _passage(
         self, shown: Sequence[str], line: int, *, style: Style = Style.PARAGRAPH, depth: int = 0
-    ) -> Iterator[Claim]:
+    ) -> Iterator[Passage]:
         lines = tuple((number, text) for number, text in enumerate(shown, line + 1) if text)
         if lines:
-            yield Claim(heading=self._heading, style=style, lines=lines, depth=depth)
+            yield Passage(heading=self._heading, style=style, lines=lines, depth=depth)
 
 
 def _is_statement(line: str) -> bool:
