@@ -7,10 +7,12 @@ from dreaming.home import Home
 from dreaming.known import known
 from dreaming.phases.deep import Examined, deep
 from dreaming.phases.night import Night
-from dreaming.promote import MEMORY
+from dreaming.promote import known_before
+from dreaming.reading import named
 from memory.model import FragmentId
-from workspace import durable
 
+HOPELESS = frozenset({"origin", "clean", "stands_alone", "not_promoted", "source"})
+"""What fails one of these is not near: no further search brings it closer."""
 NEAREST = 10
 """Candidates shown when none is asked for: those closest to promotion."""
 
@@ -23,13 +25,22 @@ def examined(home: Home, ids: Sequence[FragmentId], *, now: datetime) -> tuple[E
         now=now,
         config=home.config,
         candidates=home.store.candidates(ids, until=night),
-        known=known(durable.said(home.files.read(MEMORY).text)),
+        known=known(known_before(home, None)),
         deferred=home.journal.deferred(),
     )
     return deep(asked).examined
 
 
+def meant(home: Home, what: str) -> tuple[FragmentId, ...]:
+    """Return the fragments a person means by an id, the beginning of one, a piece of text, or a place."""
+    place = named(what)
+    if place.start is not None and place.end is not None:
+        return home.store.at_lines(place.path, place.start, place.end)
+    return home.store.containing(what)
+
+
 def nearest(home: Home, *, now: datetime) -> tuple[Examined, ...]:
     """Return the recalled candidates that are not promoted, those with the fewest gates to pass first."""
     waiting = [one for one in examined(home, home.store.recalled(), now=now) if one.exam.promoted_on is None]
-    return tuple(sorted(waiting, key=lambda one: len(one.failed)))[:NEAREST]
+    hopeful = [one for one in waiting if not any(gate.name in HOPELESS for gate in one.failed)]
+    return tuple(sorted(hopeful, key=lambda one: len(one.failed)))[:NEAREST]

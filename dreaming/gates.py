@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from dreaming.draft import Draft
+from dreaming.draft import Draft, says_something
 from dreaming.scoring import Score, age_days
 from memory.model import Candidate, Kind
 
@@ -117,7 +117,7 @@ def _novelty(exam: Exam) -> str:
 def _known(exam: Exam) -> str:
     if exam.promoted_on is not None:
         return f"promoted already on {exam.promoted_on.isoformat()}"
-    return f"MEMORY.md says it already: “{exam.repeats}”"
+    return f"MEMORY.md says or said it already: “{exam.repeats}”"
 
 
 def _more_recalls(exam: Exam) -> str:
@@ -144,6 +144,13 @@ GATES = (
         threshold=lambda _: "clean",
         passes=lambda e: not e.candidate.fragment.flaws,
         missing=lambda e: f"not fit to be remembered: {', '.join(e.candidate.fragment.flaws)}",
+    ),
+    Gate(
+        name="stands_alone",
+        value=lambda e: "a statement" if says_something(e.draft.text) else "a fragment",
+        threshold=lambda _: "a statement",
+        passes=lambda e: says_something(e.draft.text),
+        missing=lambda e: f"“{e.draft.text}” means nothing by itself",
     ),
     Gate(
         name="not_promoted",

@@ -3,15 +3,18 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date, datetime
+from itertools import pairwise
 
-from dreaming.draft import composed, cut, headed, with_reasons
+from dreaming.draft import composed, cut, headed, tokens, with_reasons
 from dreaming.home import ATTEMPTS, Home
 from dreaming.known import known
 from dreaming.observe import remembered
 from dreaming.phases.deep import Examined, repeated
 from memory.chunking import chunks
 from memory.journal import Promotion, Refusal, State, numbered
-from memory.model import Candidate, Chunk, Fragment, Kind, Sighting, Style
+from memory.markdown import joined
+from memory.model import Candidate, Chunk, Fragment, Kind, Sighting, Statement, Style
+from memory.sentences import ends_sentence
 from memory.trust import flaws
 from workspace import diary, durable
 from workspace.errors import ExternallyChangedError, UnreadableError, WorkspaceError
@@ -163,15 +166,20 @@ def _line(promotion: Promotion) -> durable.Line:
     )
 
 
-def _lines_before(home: Home, text: str, night: date) -> list[str]:
-    """Return what the file says without what this night itself wrote: the night goes on, it does not repeat itself."""
-    own = {durable.wording(promotion.text) for promotion in home.journal.promotions(night=night)}
-    return [line for line in durable.said(text) if line not in own]
-
-
-def known_before(home: Home, night: date) -> list[str]:
-    """Return what `MEMORY.md` said before the night began."""
+def known_before(home: Home, night: date | None) -> list[str]:
+    """Return what `MEMORY.md` says without what a night itself wrote; all of it without a night."""
     return _lines_before(home, home.files.read(MEMORY).text, night)
+
+
+def _lines_before(home: Home, text: str, night: date | None) -> list[str]:
+    """Return what the file says, or said before it had to make room or the user took it out.
+
+    What this night itself wrote is not among it: the night goes on, it does not repeat itself.
+    """
+    promotions = home.journal.promotions()
+    own = {durable.wording(promotion.text) for promotion in promotions if promotion.night == night}
+    gone = [promotion.text for promotion in promotions if promotion.state in (State.DROPPED, State.REMOVED)]
+    return [line for line in (*durable.said(text), *gone) if line not in own]
 
 
 def _edited(home: Home, text: str) -> frozenset[tuple[str, str]]:
@@ -213,7 +221,9 @@ def _promotion(home: Home, one: Examined, lines: Sequence[str], *, night: date) 
     candidate = one.candidate
     again = repeated(one.exam.draft, candidate, known(lines))
     if again is not None:
-        return Refusal(fragment=candidate.id, gate="not_promoted", reason=f"MEMORY.md says it already: “{again}”")
+        return Refusal(
+            fragment=candidate.id, gate="not_promoted", reason=f"MEMORY.md says or said it already: “{again}”"
+        )
     standing = _standing(home, candidate)
     if standing is None:
         return Refusal(fragment=candidate.id, gate="source", reason="source gone: the statement was edited or deleted")
@@ -240,38 +250,51 @@ def _text(home: Home, fragment: Fragment, standing: Standing, positions: Sequenc
     """Return the line to write: the statements, their reasons, and the heading where they need it."""
     most = home.config.deep.max_snippet_tokens
     body = composed([fragment.statements[n] for n in positions], fragment.style)
+    before, after = neighbours(standing, positions)
+    while after and after[0].continues and tokens(joined([body, after[0].text])) <= most:
+        body, after = joined([body, after[0].text]), after[1:]
     if fragment.style is Style.PARAGRAPH:
-        before, after = neighbours(standing, positions)
-        told = with_reasons(body, before, after, lexicon=home.lexicon, max_tokens=most)
+        texts = [one.text for one in before], [one.text for one in after]
+        told = with_reasons(body, *texts, lexicon=home.lexicon, max_tokens=most)
         body = body if flaws(f"{fragment.heading}: {told}") else told
     return cut(headed(fragment.heading, body), max_tokens=most)
 
 
-def neighbours(standing: Standing, positions: Sequence[int]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the statements of the same paragraph before and after the written ones, in order.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbour:
+    """A statement next to the written ones; `continues` means that both are pieces of one long sentence."""
 
-    A statement of a chunk that is unfit to be remembered ends the paragraph, as a gap of lines does.
+    text: str
+    continues: bool
+
+
+def neighbours(standing: Standing, positions: Sequence[int]) -> tuple[tuple[Neighbour, ...], tuple[Neighbour, ...]]:
+    """Return the statements around the written ones without a gap of lines, in order.
+
+    A statement of a chunk that is unfit to be remembered ends them, as a gap does.
     """
-    statements = [
+    run = [
         (text, statement)
         for fragment, chunk in standing.around
-        if chunk.style is Style.PARAGRAPH and not fragment.flaws
         for text, statement in zip(fragment.statements, chunk.statements, strict=True)
+        if not fragment.flaws and chunk.style is standing.chunk.style
     ]
-    first, last = standing.chunk.statements[positions[0]], standing.chunk.statements[positions[-1]]
-    before: list[str] = []
-    edge = first.start_line
-    for text, statement in reversed(statements):
-        if statement.end_line < edge and edge - statement.end_line <= 1:
-            before.insert(0, text)
-            edge = statement.start_line
-    after: list[str] = []
-    edge = last.end_line
-    for text, statement in statements:
-        if statement.start_line > edge and statement.start_line - edge <= 1:
-            after.append(text)
-            edge = statement.end_line
-    return tuple(before), tuple(after)
+    places = [n for n, (_, statement) in enumerate(run) if statement in standing.chunk.statements]
+    first, last = places[positions[0]], places[positions[-1]]
+    after = [n for n in range(last + 1, len(run)) if _touch(run, range(last, n + 1))]
+    before = [n for n in range(first) if _touch(run, range(n, first + 1))]
+    return tuple(_neighbour(run, n, n + 1) for n in before), tuple(_neighbour(run, n, n - 1) for n in after)
+
+
+def _touch(run: Sequence[tuple[str, Statement]], span: range) -> bool:
+    pairs = pairwise([run[n][1] for n in span])
+    return all(following.start_line - above.end_line <= 1 for above, following in pairs)
+
+
+def _neighbour(run: Sequence[tuple[str, Statement]], n: int, to: int) -> Neighbour:
+    above, below = run[min(n, to)], run[max(n, to)]
+    same_line = below[1].start_line <= above[1].end_line
+    return Neighbour(text=run[n][0], continues=same_line and not ends_sentence(above[0]))
 
 
 def _standing(home: Home, candidate: Candidate) -> Standing | None:

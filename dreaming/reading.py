@@ -77,7 +77,9 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Place:
+class Place:
+    """Lines of a diary as somebody named them; None where no line was named."""
+
     path: str
     start: int | None
     end: int | None
@@ -109,7 +111,7 @@ def get(home: Home, name: str, *, now: datetime, surface: str = "get") -> Read:
         text = diary.read(home.root, place.path, folder=home.config.workspace.diaries).text
     except UnreadableError as error:
         raise UnknownSourceError(name) from error
-    lines = source_lines(text)
+    lines = source_lines(text.removesuffix("\n"))
     start = 1 if place.start is None else place.start
     end = len(lines) if place.end is None else min(place.end, len(lines))
     if not 1 <= start <= end:
@@ -163,23 +165,30 @@ def _record(
     return ()
 
 
-def _place(home: Home, name: str, now: datetime) -> _Place:
+def _place(home: Home, name: str, now: datetime) -> Place:
     if re.fullmatch(r"[0-9a-f]{16}", name):
         return _place_of(home, FragmentId(name), now)
+    place = named(name)
+    if place.path not in home.store.sources(Kind.DIARY):
+        raise UnknownSourceError(name)
+    return place
+
+
+def named(name: str) -> Place:
+    """Return the place a text names: `memory/2026-06-15.md`, `…:5` or `…:5-8`."""
     path, _, lines = name.rpartition(":")
     if not path or not re.fullmatch(r"[0-9]{1,9}(-[0-9]{1,9})?", lines):
         path, lines = name, ""
-    path = path.removeprefix("./")
-    if path not in home.store.sources(Kind.DIARY):
-        raise UnknownSourceError(name)
     first, _, last = lines.partition("-")
-    return _Place(path=path, start=int(first) if first else None, end=int(last or first) if first else None)
+    return Place(
+        path=path.removeprefix("./"), start=int(first) if first else None, end=int(last or first) if first else None
+    )
 
 
-def _place_of(home: Home, key: FragmentId, now: datetime) -> _Place:
+def _place_of(home: Home, key: FragmentId, now: datetime) -> Place:
     for candidate in _fragments(home, [key], now):
         if candidate.place is not None:
-            return _Place(path=candidate.place.path, start=candidate.place.start_line, end=candidate.place.end_line)
+            return Place(path=candidate.place.path, start=candidate.place.start_line, end=candidate.place.end_line)
     raise UnknownSourceError(key)
 
 

@@ -127,6 +127,11 @@ def informative(query: str, lexicon: Lexicon) -> tuple[str, ...]:
     return tuple(part for part in telling if (spoken, part) not in lexicon.local_stop_words) or telling or parts
 
 
+def is_telling(query: str, lexicon: Lexicon) -> bool:
+    """Tell whether a query holds a word that carries meaning: `the` and `what is it` hold none."""
+    return any(_tells(part, lexicon) for word in words(query) for part in _parts(word))
+
+
 def _encodable(text: str) -> str:
     """Replace lone surrogates, which ICU refuses."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -11,12 +11,14 @@ from memory.concepts import Lexicon, informative, words
 from memory.rows import is_cjk, spaced
 
 _ACCENTED = re.compile("[\u00e0-\u024f\u1e00-\u1eff]")
-STEEPNESS = 2.5
-HALFWAY = 0.16
-"""The curve of relevance over the covered share c of a query, 1 / (1 + 0.16 ((1 - c) / c) ** 2.5).
+STEEPNESS = 3.0
+HALFWAY = 0.25
+"""The curve of relevance over the covered share c of a query, 1 / (1 + 0.25 ((1 - c) / c) ** 3).
 
-All of it is 1, two thirds 0.97, half 0.86, a third 0.53, a quarter 0.29: a question carries words of its own ("coin" of
+All of it is 1, two thirds 0.97, half 0.80, a third 0.33, a quarter 0.13: a question carries words of its own ("coin" of
 "coin cell"), so a gap costs little, but a fragment that shares one word in four is no answer and gets no vote."""
+UNTELLING = 0.2
+"""The most that a query without one informative word ("the") can give: what it finds is shown, and is no vote."""
 COMMON_FROM = 4
 """A word in at most this many fragments counts fully; from there on its weight falls with the logarithm."""
 ENDINGS = "(?:s|es|e|ed|er|ers|d|ing|ings|ly|y|ies|ied|ion|ions|ment|ments|al|able|n|en)?"

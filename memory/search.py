@@ -4,9 +4,9 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memory.concepts import Lexicon
+from memory.concepts import Lexicon, is_telling
 from memory.model import FragmentId
-from memory.query import Term, asked, covered, folded, matched, relevance, term
+from memory.query import UNTELLING, Term, asked, covered, folded, matched, relevance, term
 from memory.store import Store, sql
 
 VOTING_SHARE = 0.75
@@ -56,6 +56,7 @@ def search(store: Store, query: str, lexicon: Lexicon, *, limit: int) -> tuple[H
     if not terms or limit < 1:
         return ()
     ranked = _ordered(_proposed(store, terms, limit), terms)[:limit]
+    most = 1.0 if is_telling(query, lexicon) else UNTELLING
     statements = _statements(store, [proposal.key for proposal, _ in ranked])
     return tuple(
         Hit(
@@ -64,7 +65,7 @@ def search(store: Store, query: str, lexicon: Lexicon, *, limit: int) -> tuple[H
             start_line=proposal.start_line,
             end_line=proposal.end_line,
             text=proposal.text,
-            relevance=share,
+            relevance=min(share, most),
             answered=answered(statements[proposal.key], terms),
         )
         for proposal, share in ranked

@@ -1,5 +1,6 @@
 """The recall store: fragments, where they stand, and the votes they got, in one SQLite file."""
 
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -99,6 +100,10 @@ class Store:
     @classmethod
     def open(cls, path: Path) -> "Store":
         """Open or create the store; raise NewerStoreError, or BrokenStoreError with the reason."""
+        for part in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+            if part.exists() and not os.access(part, os.W_OK):
+                # SQLite would give its side files the same mode, and they stay so.
+                raise BrokenStoreError(part, "it is read-only")
         try:
             connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
         except sqlite3.DatabaseError as error:
@@ -314,12 +319,24 @@ class Store:
         row = self._one(sql("silent"))
         return int(row[0]) if row else 0
 
-    def containing(self, text: str) -> tuple[FragmentId, ...]:
-        """Return the fragments whose text contains the text, or whose id begins with it."""
+    def at_lines(self, path: str, start: int, end: int) -> tuple[FragmentId, ...]:
+        """Return the fragments that stand on any of the lines, in file order."""
         return self._ids(
-            "SELECT id FROM fragment WHERE instr(text, :text) > 0 OR id GLOB :prefix ORDER BY key",
-            text=text, prefix=f"{text}*" if text.isalnum() else "-",
-        )  # fmt: skip
+            "SELECT f.id FROM sighting AS s JOIN fragment AS f ON f.key = s.fragment"
+            " WHERE s.path = :path AND s.end_line >= :start AND s.start_line <= :end ORDER BY s.start_line, f.key",
+            path=path,
+            start=start,
+            end=end,
+        )
+
+    def containing(self, text: str) -> tuple[FragmentId, ...]:
+        """Return the fragments whose text contains the text, in whatever case, or whose id begins with it."""
+        return self._ids(
+            "SELECT id FROM fragment"
+            " WHERE instr(text, :text) > 0 OR instr(lower(text), lower(:text)) > 0 OR id GLOB :prefix ORDER BY key",
+            text=text,
+            prefix=f"{text}*" if text.isalnum() else "-",
+        )
 
     def candidates(
         self, ids: Sequence[FragmentId], *, until: date, tonight: date | None = None

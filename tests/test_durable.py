@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from workspace.durable import Dropped, Evict, Line, Revision, archived, said, promoted, revised, wording
+from workspace.durable import Dropped, Evict, Line, Revision, archived, promoted, revised, said, wording
 from workspace.lines import split_lines
 
 MONDAY = date(2026, 6, 15)

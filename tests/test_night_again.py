@@ -63,6 +63,7 @@ def test_a_promoted_fragment_is_promoted_for_an_earlier_night_too(busy: House) -
 
 
 def test_the_same_words_as_a_list_and_as_a_paragraph_are_two_fragments_that_share_their_votes(house: House) -> None:
+    house.settings["deep.min_score"] = 0.7
     house.write("memory/2026-03-02.md", "- alpha gateway wants certificates\n- beta router lives upstairs\n")
     asked_for(house, "beta router", "router upstairs", "beta upstairs")
     house.write("memory/2026-03-05.md", "alpha gateway wants certificates; beta router lives upstairs\n")
@@ -185,7 +186,10 @@ def test_an_archive_never_says_what_did_not_happen(house: House, monkeypatch: py
 
 
 def test_a_line_the_user_took_out_counts_as_removed(house: House) -> None:
-    over_budget(house)
+    house.settings["deep.min_score"] = 0.7
+    house.write("memory/2026-03-02.md", "- Garage panel takes a CR2450 cell\n")
+    asked_for(house, "garage panel", "panel cell", "garage cell")
+    house.night("2026-03-06T03:00")
     house.write(MEMORY, "# Long-Term Memory\n")
     house.night("2026-03-06T12:00")
     assert states(house) == {"Garage panel takes a CR2450 cell": State.REMOVED}

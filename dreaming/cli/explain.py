@@ -6,7 +6,7 @@ from dataclasses import asdict
 import click
 
 from dreaming.cli.common import REFUSED, Common, common_options, complain, json_option, print_json, printable, say
-from dreaming.explain import examined, nearest
+from dreaming.explain import examined, meant, nearest
 from dreaming.gates import GateResult, verdict
 from dreaming.observe import observe
 from dreaming.phases.deep import Examined
@@ -18,9 +18,9 @@ BAR = 20
 @common_options
 @json_option
 @click.option("--all", "every", is_flag=True, help="Explain every fragment, not only the nearest candidates.")
-@click.argument("what", required=False, metavar="[ID | TEXT]")
+@click.argument("what", required=False, metavar="[ID | TEXT | PLACE]")
 def explain(common: Common, what: str | None, *, every: bool, as_json: bool) -> None:
-    """Explain one fragment by its ID or a piece of its TEXT; without either, the candidates nearest to promotion."""
+    """Explain a fragment by its ID, a piece of its TEXT or its PLACE; without any, those nearest to promotion."""
     what = printable(what) if what else what
     with common.open() as home:
         now = common.moment(home)
@@ -28,7 +28,7 @@ def explain(common: Common, what: str | None, *, every: bool, as_json: bool) -> 
         if every:
             found = examined(home, home.store.every(), now=now)
         else:
-            found = examined(home, home.store.containing(what), now=now) if what else nearest(home, now=now)
+            found = examined(home, meant(home, what), now=now) if what else nearest(home, now=now)
     if as_json:
         print_json({"candidates": [as_document(one) for one in found]})
     else:
