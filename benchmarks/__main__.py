@@ -47,10 +47,31 @@ def _measure(home: Home) -> None:
     _row("fragments", f"{home.store.counts()['fragments']:,}")
     _row("memory at its height", f"{_peak():.0f} MB")
     _row("quiet night", f"{_seconds(night(1)):.2f} s")
-    _row("the same night again", f"{_seconds(night(1)):.2f} s")
+    _ask(home)
+    _row("night, 2,000 recalled", f"{_seconds(night(2)):.2f} s")
+    _row("the same night again", f"{_seconds(night(2)):.2f} s")
     _row("one recall recorded", _spread([_seconds(_recall(home, n)) for n in range(200)]))
     _row("one search", _spread([_seconds(_search(home, n)) for n in range(200)]))
     _row("the sync before it", _spread([_seconds(_sync(home)) for n in range(20)]))
+
+
+def _ask(home: Home) -> None:
+    """Let 2,000 fragments be asked for once or twice, beside a `MEMORY.md` of the user's own of 100 lines."""
+    (home.root / "MEMORY.md").write_text(
+        "\n".join(f"- my own remark {n} on things" for n in range(100)), encoding="utf-8"
+    )
+    asked = home.store.candidates(home.store.every()[:2000], until=START.date())
+    home.store.record(
+        Vote(
+            statement=one.fragment.statement_ids[0],
+            query=f"q{n % 2}",
+            day=START.date(),
+            score=0.9,
+            surface="bench",
+            at=START,
+        )
+        for n, one in enumerate(asked)
+    )
 
 
 def _recall(home: Home, number: int) -> Callable[[], object]:

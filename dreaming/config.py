@@ -15,11 +15,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
 from tzlocal import get_localzone
 
+from workspace.diary import DEFAULT_PATTERN
+
 FILE_NAME = "config.toml"
 CENTURY_DAYS = 36_500
 """The longest span a key may name: longer is a slip of the finger."""
-DIARY_PATTERN = r"^(?:.*?[^0-9])??(?P<date>[0-9]{4}-[0-9]{2}-[0-9]{2})(?![0-9]).*\.md$"
-"""A Markdown file whose name carries a date (SPEC 1); the first date counts."""
 
 Key = tuple[str, ...]
 Document = Mapping[str, object]
@@ -153,7 +153,9 @@ class Workspace(Section):
         description="The workspace, seen from the folder of this file; without it, the current folder.",
     )
     diaries: InnerFolder = Field(default="memory", description="The folder of the diaries, with its sub-folders.")
-    pattern: DatedPattern = Field(default=DIARY_PATTERN, description="Which file names are diaries, and of which day.")
+    pattern: DatedPattern = Field(
+        default=DEFAULT_PATTERN, description="Which names of .md files are diaries, and of which day."
+    )
 
 
 class Sessions(Section):

@@ -1,6 +1,6 @@
 """Why a fragment was promoted or not: the same exam the night gives, for any fragment, at any time."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from dreaming.home import Home
@@ -9,6 +9,7 @@ from dreaming.phases.deep import Examined, deep
 from dreaming.phases.night import Night
 from dreaming.promote import known_before
 from dreaming.reading import named
+from memory.journal import Promotion
 from memory.model import FragmentId
 
 HOPELESS = frozenset({"origin", "clean", "stands_alone", "not_promoted", "source"})
@@ -44,3 +45,12 @@ def nearest(home: Home, *, now: datetime) -> tuple[Examined, ...]:
     waiting = [one for one in examined(home, home.store.recalled(), now=now) if one.exam.promoted_on is None]
     hopeful = [one for one in waiting if not any(gate.name in HOPELESS for gate in one.failed)]
     return tuple(sorted(hopeful, key=lambda one: len(one.failed)))[:NEAREST]
+
+
+def written_of(home: Home, found: Sequence[Examined]) -> Mapping[FragmentId, tuple[Promotion, ...]]:
+    """Return what was ever written of each fragment, oldest first."""
+    written: dict[FragmentId, list[Promotion]] = {one.candidate.id: [] for one in found}
+    for promotion in home.journal.promotions():
+        if promotion.fragment in written:
+            written[promotion.fragment].append(promotion)
+    return {fragment: tuple(promotions) for fragment, promotions in written.items()}

@@ -15,6 +15,8 @@ from memory.model import Phase
 from workspace.errors import WorkspaceError
 from workspace.lock import lock
 
+ELSEWHERE = "name the workspace with --workspace, or let your agent write memory/YYYY-MM-DD.md"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseReport:
@@ -55,6 +57,8 @@ def run_night(home: Home, *, phases: Sequence[Phase], now: datetime) -> NightRep
         for phase in Phase:
             if phase in phases:
                 RUNS[phase](run)
+        if home.store.counts()["sources"] == 0:
+            run.problems.append(f"there is no diary under {home.root / home.config.workspace.diaries}; {ELSEWHERE}")
         unwritten = (*pages.write(home, run.night, run.sections), *tell(home, run.stories, night=run.night, now=now))
         run.problems += dict.fromkeys(unwritten)
         run.failed |= bool(unwritten)

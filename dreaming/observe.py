@@ -7,7 +7,7 @@ from functools import partial
 
 from dreaming.draft import composed
 from dreaming.home import Home
-from memory.chunking import chunks, overlong_lines
+from memory.chunking import chunks, overlong_lines, unclosed_fence
 from memory.concepts import Lexicon, fingerprint, tags
 from memory.language import language
 from memory.model import ORIGIN_SCORES, Chunk, Fragment, Kind, Sighting
@@ -61,11 +61,15 @@ def _read(home: Home, found: diary.Diary, known: Stamp | None, *, now: datetime)
         home.store.touch(source)
         return ()
     home.store.replace_source(source, list(seen(home, source, text.text)), now=now)
-    return (*text.problems, *(_left_out(found.path, line) for line in overlong_lines(text.text)))
+    return (*text.problems, *_left_out(found.path, text.text))
 
 
-def _left_out(path: str, line: int) -> Problem:
-    return Problem(path=path, line=line, reason="a line of over 4,000 characters was left out")
+def _left_out(path: str, text: str) -> Iterable[Problem]:
+    for line in overlong_lines(text):
+        yield Problem(path=path, line=line, reason="a line of over 4,000 characters was left out")
+    fence = unclosed_fence(text)
+    if fence is not None:
+        yield Problem(path=path, line=fence, reason="a code fence that is never closed hides what stands below it")
 
 
 def seen(home: Home, source: SourceFile, text: str) -> Iterable[tuple[Fragment, Sighting]]:

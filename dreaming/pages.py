@@ -50,6 +50,8 @@ def deep_section(ranked: int, promoted: Sequence[Promotion], waiting: Sequence[W
 
 def write(home: Home, night: date, sections: Mapping[Phase, str]) -> tuple[str, ...]:
     """Put the sections of the phases that ran into `DREAMS.md`; return what went wrong."""
+    if home.store.counts()["sources"] == 0 and not dreams_exist(home):
+        return ()  # nothing to show yet, perhaps not even the right folder
     problems = []
     for phase, body in sections.items():
         try:
@@ -60,6 +62,14 @@ def write(home: Home, night: date, sections: Mapping[Phase, str]) -> tuple[str, 
         except WorkspaceError as error:
             problems.append(str(error))
     return tuple(problems)
+
+
+def dreams_exist(home: Home) -> bool:
+    """Tell whether the workspace has a dream diary, whatever is in it; a folder of that name counts."""
+    try:
+        return home.files.read(DREAMS).digest is not None
+    except WorkspaceError:
+        return True
 
 
 def places(candidate: Candidate) -> str:

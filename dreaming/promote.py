@@ -221,9 +221,8 @@ def _promotion(home: Home, one: Examined, lines: Sequence[str], *, night: date) 
     candidate = one.candidate
     again = repeated(one.exam.draft, candidate, known(lines))
     if again is not None:
-        return Refusal(
-            fragment=candidate.id, gate="not_promoted", reason=f"MEMORY.md says or said it already: “{again}”"
-        )
+        said = f"MEMORY.md says or said it already: “{again}”"
+        return Refusal(fragment=candidate.id, gate="not_promoted", reason=said)
     standing = _standing(home, candidate)
     if standing is None:
         return Refusal(fragment=candidate.id, gate="source", reason="source gone: the statement was edited or deleted")

@@ -15,7 +15,7 @@ from memory.model import Chunk, Statement, Style
 from memory.passages import Passage, passages
 from memory.sentences import MIN_PIECE, cut
 
-__all__ = ["chunks", "normalised", "overlong_lines", "source_lines"]
+__all__ = ["chunks", "normalised", "overlong_lines", "source_lines", "unclosed_fence"]
 
 MAX_CHARACTERS = 280  # of a chunk, with its heading
 MAX_LINES = 4  # of a chunk
@@ -38,6 +38,20 @@ def overlong_lines(text: str) -> tuple[int, ...]:
     if len(text) <= MAX_LINE_CHARACTERS:
         return ()
     return tuple(number for number, line in enumerate(source_lines(text), 1) if len(line) > MAX_LINE_CHARACTERS)
+
+
+def unclosed_fence(text: str) -> int | None:
+    """Return the 1-based line of a code fence that nobody closed and that hides all below it; None without one."""
+    marks = [line for line in source_lines(text) if line.lstrip(" >").startswith(("```", "~~~"))]
+    if len(marks) % 2 == 0:
+        return None
+    fences = [token for token in document(_readable(text)).tokens if token.type == "fence" and token.map]
+    last = fences[-1] if fences else None
+    if last is None or last.map is None:
+        return None
+    end = source_lines(text)[: last.map[1]][-1].strip(" >")
+    closed = last.map[1] - last.map[0] > 1 and end.startswith(last.markup) and not end.strip(last.markup[0])
+    return None if closed else last.map[0] + 1
 
 
 def source_lines(text: str) -> list[str]:

@@ -15,6 +15,7 @@ from memory.words import LANGUAGES, SHARED, entries, vocabulary
 
 OWN_OUTPUT = "own-output"
 ORDERS = "orders"
+MACHINE = "machine-text"
 SECRET = "secret"
 UNSCANNED = "unscanned"
 CACHED_SCANS = 64
@@ -23,6 +24,17 @@ MIN_PASSWORD_CHARACTERS = 6
 """Letters and digits mixed below this length are names such as `k8s` and `v2`."""
 MIN_TOKEN_PIECE = 8
 """A token has letters and digits mixed for at least so long; `deploy-bot-2` is a name."""
+
+_MACHINE = re.compile(
+    r"""
+      (?:^|:\ )\[?\{\s*"[\w-]+"\s*:                  # a JSON object, or a list of them
+    | "(?:role|tool_calls?|tool_use|arguments)"\s*:     # a piece of a transcript
+    | (?:^|:\ |\s)user:\ .*\bassistant:\             # a conversation in one breath
+    | \bTraceback\ \(most\ recent\ call\ last\)
+    """,
+    re.VERBOSE,
+)
+"""What programs write for programs: it is searched, but is nobody's own words."""
 
 T = TypeVar("T")
 
@@ -89,7 +101,7 @@ class _Secret:
 
 
 def flaws(text: str) -> tuple[str, ...]:
-    """Return why a text may not become durable, sorted: `orders`, `own-output`, `secret:<kind>`; nothing when clean."""
+    """Return why a text may not become durable, sorted: `machine-text`, `orders`, `own-output`, `secret:<kind>`."""
     spans = _scanned(text)
     secrets = {UNSCANNED} if spans is None else {span.kind for span in spans}
     found = {f"{SECRET}:{kind}" for kind in secrets}
@@ -97,6 +109,8 @@ def flaws(text: str) -> tuple[str, ...]:
         found.add(OWN_OUTPUT)
     if _gives_orders(_folded(text)):
         found.add(ORDERS)
+    if _MACHINE.search(text):
+        found.add(MACHINE)
     return tuple(sorted(found))
 
 

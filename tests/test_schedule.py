@@ -361,7 +361,7 @@ def test_nights_that_are_off_are_said_to_be_and_nothing_happens(house: House) ->
     (sentence,) = result.stdout.splitlines()
     assert result.exit_code == 0
     assert "enabled = true" in sentence
-    assert [path.name for path in house.root.rglob("*")] == ["memory", "2026-03-02.md"]
+    assert sorted(path.name for path in house.root.rglob("*")) == ["2026-03-02.md", "2026-06-15.md", "memory"]
 
 
 def test_the_service_goes_by_the_clock_only(house: House) -> None:
@@ -464,6 +464,11 @@ command.ThreadPoolExecutor = Pool
 dream(prog_name="dream")
 """
 """The command line, told to stop at the moment a night is handed over."""
+
+
+@pytest.fixture(autouse=True)
+def a_diary(house: House) -> None:
+    house.write("memory/2026-06-15.md", "- Boat is called Kestrel\n")
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memory import trust
-from memory.trust import flaws, redacted
+from memory.trust import MACHINE, flaws, redacted
 
 SCANNED = [pattern.regex for pattern in PATTERN_REGISTRY if pattern.provider != "prompt_injection"]
 SECRETS = {
@@ -248,3 +248,25 @@ def test_redaction_finds_at_least_what_the_scanner_finds() -> None:
         for finding in scan(f"note {secret} end", include_context=False):
             value = f"note {secret} end"[finding.span_start : finding.span_end]
             assert value not in redacted(f"note {secret} end")[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"tool_calls":[{"name":"search"}]}',
+        'Log: [{"id": 7, "state": "done"}]',
+        'answer was "role":"assistant","content":"fine"',
+        "user: when does it open? assistant: At nine.",
+        "Traceback (most recent call last): File x",
+    ],
+)
+def test_what_programs_write_for_programs_is_nobodys_own_words(text: str) -> None:
+    assert flaws(text) == (MACHINE,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Ana: the user asked for dark mode", "Prefer {curly} braces: always", "The role: assistant to the director"],
+)
+def test_prose_about_users_and_braces_is_fine(text: str) -> None:
+    assert flaws(text) == ()

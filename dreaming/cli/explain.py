@@ -1,17 +1,25 @@
 """`dream explain`: components, boost, score, and every gate with what is missing."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 import click
 
 from dreaming.cli.common import REFUSED, Common, common_options, complain, json_option, print_json, printable, say
-from dreaming.explain import examined, meant, nearest
+from dreaming.explain import examined, meant, nearest, written_of
 from dreaming.gates import GateResult, verdict
 from dreaming.observe import observe
 from dreaming.phases.deep import Examined
+from memory.journal import Promotion, State
 
 BAR = 20
+NOW = {
+    State.PLANNED: "not written yet",
+    State.IN_FORCE: "in MEMORY.md",
+    State.DROPPED: "in the archive since it had to make room",
+    State.REMOVED: "taken out of MEMORY.md by you",
+}
+"""How a promotion stands, in words."""
 
 
 @click.command()
@@ -29,10 +37,11 @@ def explain(common: Common, what: str | None, *, every: bool, as_json: bool) -> 
             found = examined(home, home.store.every(), now=now)
         else:
             found = examined(home, meant(home, what), now=now) if what else nearest(home, now=now)
+        written = written_of(home, found)
     if as_json:
-        print_json({"candidates": [as_document(one) for one in found]})
+        print_json({"candidates": [as_document(one, written[one.candidate.id]) for one in found]})
     else:
-        say("\n\n".join("\n".join(lines(one)) for one in found) or nothing(what))
+        say("\n\n".join("\n".join(lines(one, written[one.candidate.id])) for one in found) or nothing(what))
     if what and not found:
         raise click.exceptions.Exit(REFUSED)
 
@@ -44,11 +53,15 @@ def nothing(what: str | None) -> str:
     return "Nobody has searched for anything yet; search with: dream search QUESTION"
 
 
-def lines(one: Examined) -> Iterator[str]:
-    """Return the explanation of one fragment for people, within 80 columns but for the text itself."""
+def lines(one: Examined, written: Sequence[Promotion]) -> Iterator[str]:
+    """Return the explanation of one fragment for people, within 80 columns but for the texts themselves."""
     candidate, exam = one.candidate, one.exam
     place = candidate.place
     yield candidate.fragment.text
+    for promotion in written:
+        yield f"  promoted on {promotion.night.isoformat()}, {NOW[promotion.state]}: “{promotion.text}”"
+    if written and exam.promoted_on is None:
+        yield f"  what follows is about the rest of it: “{exam.draft.text}”"
     yield f"  {candidate.id}  {place.place if place else 'source gone'}  verdict: {verdict(one.gates)}"
     evidence = candidate.evidence
     yield (
@@ -67,7 +80,7 @@ def _passed(gate: GateResult) -> str:
     return f"{gate.value} (any)" if gate.threshold is None else f"{gate.value} (needs {gate.threshold})"
 
 
-def as_document(one: Examined) -> dict[str, object]:
+def as_document(one: Examined, written: Sequence[Promotion]) -> dict[str, object]:
     """Return the explanation as the JSON says it."""
     candidate, exam = one.candidate, one.exam
     place, evidence = candidate.place, candidate.evidence
@@ -90,6 +103,9 @@ def as_document(one: Examined) -> dict[str, object]:
             "last_at": evidence.last_at.isoformat() if evidence.last_at else None,
         },
         "phases": {"light": candidate.history.light_hits, "rem": candidate.history.rem_hits},
+        "promotions": [
+            {"night": p.night.isoformat(), "text": p.text, "score": p.score, "state": p.state.value} for p in written
+        ],
         "sightings": [sighting.place for sighting in candidate.sightings],
         "gates": [
             {
