@@ -19,7 +19,7 @@ def stamp(moment: datetime) -> str:
 
 def spaced(text: str) -> str:
     """Return the text as it is indexed: NFKC, each Han, kana and Hangul character a word of its own."""
-    return _CJK.sub(r" \g<0> ", normalize("NFKC", text))
+    return _CJK.sub(lambda character: f" {character[0]} ", normalize("NFKC", text))
 
 
 def is_cjk(character: str) -> bool:
