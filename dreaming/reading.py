@@ -3,21 +3,29 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
+from enum import StrEnum
 
 from dreaming.home import Home
 from dreaming.observe import observe, remembered
+from dreaming.pages import DREAMS
+from dreaming.promote import MEMORY
 from memory import search as ranking
 from memory.chunking import chunks, source_lines
+from memory.concepts import is_telling
 from memory.model import Candidate, Chunk, Fragment, FragmentId, Kind, StatementId
+from memory.query import Term, marked, relevance
 from memory.store import NotRecordedError, Vote
 from memory.trust import redacted
 from workspace import diary
-from workspace.errors import UnreadableError
+from workspace.errors import UnreadableError, WorkspaceError
+from workspace.readable import readable
 
 VOTE_FROM = 0.3
 """A hit below this relevance is returned but is no vote (SPEC 12)."""
 RESULTS = 6
+LINES_A_PAGE = 2
+"""Lines of `MEMORY.md` and of `DREAMS.md` among the results, at most: the diaries are what a search is for."""
 READ_LINES = 12
 """A read of up to three chunks says "these lines"; the more lines a read returns, the less it says of each."""
 READ = "read by its lines"
@@ -42,17 +50,47 @@ class NoSuchLinesError(Exception):
         super().__init__(f"{path} has {count} lines; name lines among them, for example {path}:1-{max(1, count)}")
 
 
+class Source(StrEnum):
+    """What a search looks through."""
+
+    DIARY = "diary"
+    SESSION = "session"
+    MEMORY = "memory"
+    DREAMS = "dreams"
+
+
+PAGES = {Source.MEMORY: MEMORY, Source.DREAMS: DREAMS}
+"""The files that are searched line by line; hits in them are no votes, but for the fragment a line shows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a search is limited to: sources, and days of diaries from and up to; all when nothing is named."""
+
+    sources: frozenset[Source] = frozenset(Source)
+    since: date | None = None
+    until: date | None = None
+
+
+EVERYTHING = Wanted()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """A fragment returned to a caller; `recorded` says whether it counts as a recall."""
+    """A text returned to a caller; `recorded` says whether it counts as a recall.
 
-    id: FragmentId
+    `id` is that of the fragment, None for a line that shows none; `snippet` is the text with the query's words marked.
+    """
+
+    id: FragmentId | None
     path: str
     start_line: int
     end_line: int
     text: str
     relevance: float
     recorded: bool
+    source: str
+    snippet: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,19 +123,32 @@ class Place:
     end: int | None
 
 
-def search(home: Home, query: str, *, now: datetime, limit: int = RESULTS, surface: str = "search") -> Found:
-    """Return the fragments that answer a query, and record the recall of each at relevance 0.3 or more."""
+def search(
+    home: Home,
+    query: str,
+    *,
+    now: datetime,
+    limit: int = RESULTS,
+    surface: str = "search",
+    wanted: Wanted = EVERYTHING,
+) -> Found:
+    """Return what answers a query, best first, and record the recall of each fragment at relevance 0.3 or more."""
     observed = observe(home, now=now)
-    hits = ranking.search(home.store, query, home.lexicon, limit=limit)
-    voting = [hit for hit in hits if hit.relevance >= VOTE_FROM]
-    ids = {c.id: c.fragment.statement_ids for c in _fragments(home, [hit.id for hit in voting], now)}
-    votes = [(ids[hit.id][n], hit.relevance) for hit in voting for n in hit.answered]
+    terms = ranking.terms_of(home.store, query, home.lexicon)
+    hits = _fragments_found(home, query, wanted, limit)
+    lines = _lines_found(home, query, terms, wanted, {hit.id for hit in hits})
+    shown = [one for one in lines if one.source is Source.DREAMS and one.fragment is not None]
+    votes = _votes(home, [(hit.id, hit.relevance, hit.answered) for hit in hits], now)
+    votes += _votes(home, [(FragmentId(one.fragment or ""), one.relevance, None) for one in shown], now)
     trouble = _record(home, votes, query=query, surface=surface, now=now)
-    return Found(
-        query=query,
-        results=tuple(_result(hit, recorded=not trouble and hit in voting) for hit in hits),
-        problems=(*map(str, observed.problems), *trouble),
-    )
+    results = [_result(hit, terms, recorded=not trouble) for hit in hits]
+    results += [_line_result(line, terms, recorded=not trouble) for line in lines]
+    # Fragments come in their own order; a line of a page stands where its relevance puts it, behind equal fragments.
+    places = [(-_least(hits[: n + 1]), 0, n) for n in range(len(hits))] + [
+        (-line.relevance, 1, n) for n, line in enumerate(lines)
+    ]
+    ordered = [result for _, result in sorted(zip(places, results, strict=True), key=lambda pair: pair[0])]
+    return Found(query=query, results=tuple(ordered[:limit]), problems=(*map(str, observed.problems), *trouble))
 
 
 def get(home: Home, name: str, *, now: datetime, surface: str = "get") -> Read:
@@ -151,6 +202,74 @@ def _fragments(home: Home, ids: Sequence[FragmentId], now: datetime) -> Iterable
     return home.store.candidates(ids, until=home.local_date(now))
 
 
+def _fragments_found(home: Home, query: str, wanted: Wanted, limit: int) -> tuple[ranking.Hit, ...]:
+    kinds = [Kind(source.value) for source in (Source.DIARY, Source.SESSION) if source in wanted.sources]
+    if not kinds:
+        return ()
+    scope = ranking.Scope(kind=kinds[0] if len(kinds) == 1 else None, since=wanted.since, until=wanted.until)
+    return ranking.search(home.store, query, home.lexicon, limit=limit, scope=scope)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Line:
+    """A line of a page that answers a query."""
+
+    source: Source
+    number: int
+    text: str
+    fragment: str | None
+    relevance: float
+
+
+def _lines_found(home: Home, query: str, terms: Sequence[Term], wanted: Wanted, known: set[FragmentId]) -> list[_Line]:
+    """Return the best lines of each page; not those that show a fragment which was found itself."""
+    if not terms or wanted.since or wanted.until or not is_telling(query, home.lexicon):
+        return []
+    found: list[_Line] = []
+    for source in sorted(PAGES.keys() & wanted.sources):
+        lines = [
+            _Line(
+                source=source,
+                number=line.number,
+                text=line.text,
+                fragment=line.fragment,
+                relevance=relevance(line.text, terms),
+            )
+            for line in readable(redacted(_page(home, PAGES[source]))[0])
+            if line.fragment not in known
+        ]
+        ordered = sorted(lines, key=lambda line: (-line.relevance, line.fragment is None, line.number))
+        once = {line.fragment or str(line.number): line for line in reversed(ordered)}
+        best = [line for line in ordered if once[line.fragment or str(line.number)] is line]
+        found += [line for line in best if line.relevance >= VOTE_FROM][:LINES_A_PAGE]
+    return found
+
+
+def _page(home: Home, name: str) -> str:
+    try:
+        return home.files.read(name).text
+    except WorkspaceError:
+        return ""  # a search does without it; the night says what is wrong with it
+
+
+def _votes(
+    home: Home, found: Sequence[tuple[FragmentId, float, tuple[int, ...] | None]], now: datetime
+) -> list[tuple[StatementId, float]]:
+    """Return the votes of what was found: for the statements that answered, for all where that is not known."""
+    voting = [(key, score, answered) for key, score, answered in found if score >= VOTE_FROM]
+    ids = {c.id: c.fragment.statement_ids for c in _fragments(home, [key for key, _, _ in voting], now)}
+    return [
+        (statement, score)
+        for key, score, answered in voting
+        for n, statement in enumerate(ids.get(key, ()))
+        if answered is None or n in answered
+    ]
+
+
+def _least(hits: Sequence[ranking.Hit]) -> float:
+    return min(hit.relevance for hit in hits)
+
+
 def _record(
     home: Home, votes: Iterable[tuple[StatementId, float]], *, query: str, surface: str, now: datetime
 ) -> tuple[str, ...]:
@@ -198,7 +317,7 @@ def _opened(one: Fragment, chunk: Chunk, start: int, end: int) -> Iterable[State
             yield key
 
 
-def _result(hit: ranking.Hit, *, recorded: bool) -> Result:
+def _result(hit: ranking.Hit, terms: Sequence[Term], *, recorded: bool) -> Result:
     return Result(
         id=hit.id,
         path=hit.path,
@@ -206,7 +325,23 @@ def _result(hit: ranking.Hit, *, recorded: bool) -> Result:
         end_line=hit.end_line,
         text=hit.text,
         relevance=hit.relevance,
-        recorded=recorded,
+        recorded=recorded and hit.relevance >= VOTE_FROM,
+        source=Source.DIARY.value,
+        snippet=marked(hit.text, terms),
+    )
+
+
+def _line_result(line: _Line, terms: Sequence[Term], *, recorded: bool) -> Result:
+    return Result(
+        id=None if line.fragment is None else FragmentId(line.fragment),
+        path=PAGES[line.source],
+        start_line=line.number,
+        end_line=line.number,
+        text=line.text,
+        relevance=line.relevance,
+        recorded=recorded and line.source is Source.DREAMS and line.fragment is not None,
+        source=line.source.value,
+        snippet=marked(line.text, terms),
     )
 
 
@@ -219,4 +354,6 @@ def _opened_result(one: Fragment, chunk: Chunk, path: str, share: float, *, reco
         text=one.text,
         relevance=share,
         recorded=recorded,
+        source=Source.DIARY.value,
+        snippet=one.text,
     )

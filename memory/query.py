@@ -122,3 +122,17 @@ def _stem(word: str) -> str:
 def covered(folded_text: str, terms: Sequence[Term]) -> float:
     """Return the share of the query, by weight, that stands in a text folded by `folded`."""
     return sum(t.weight for t in terms if t.stands_in(folded_text)) / sum(t.weight for t in terms)
+
+
+def marked(text: str, terms: Sequence[Term]) -> str:
+    """Return a text with the words of a query between `**`; as it is where folding moves its characters."""
+    plain = folded(text)
+    if len(plain) != len(text):
+        return text
+    spans = sorted(match.span() for one in terms for match in one.pattern.finditer(plain))
+    pieces, done = [], 0
+    for start, end in spans:
+        if start >= done and end > start:
+            pieces += [text[done:start], f"**{text[start:end]}**"]
+            done = end
+    return "".join((*pieces, text[done:]))

@@ -3,9 +3,10 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from memory.concepts import Lexicon, is_telling
-from memory.model import FragmentId
+from memory.model import FragmentId, Kind
 from memory.query import UNTELLING, Term, asked, covered, folded, matched, relevance, term
 from memory.store import Store, sql
 
@@ -50,12 +51,24 @@ class _Proposal:
     rank: float
 
 
-def search(store: Store, query: str, lexicon: Lexicon, *, limit: int) -> tuple[Hit, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Where to look: places of a kind, from a day on, up to a day; None looks everywhere."""
+
+    kind: Kind | None = None
+    since: date | None = None
+    until: date | None = None
+
+
+EVERYWHERE = Scope()
+
+
+def search(store: Store, query: str, lexicon: Lexicon, *, limit: int, scope: Scope = EVERYWHERE) -> tuple[Hit, ...]:
     """Return the fragments that answer the query best; ties go to the newest place, then to the id."""
-    terms = tuple(_term(store, word) for word in asked(query, lexicon))
+    terms = terms_of(store, query, lexicon)
     if not terms or limit < 1:
         return ()
-    ranked = _ordered(_proposed(store, terms, limit), terms)[:limit]
+    ranked = _ordered(_proposed(store, terms, limit, scope), terms)[:limit]
     most = 1.0 if is_telling(query, lexicon) else UNTELLING
     statements = _statements(store, [proposal.key for proposal, _ in ranked])
     return tuple(
@@ -92,19 +105,24 @@ def _ordered(proposals: Sequence[_Proposal], terms: Sequence[Term]) -> list[tupl
     return sorted((pair for pair in judged if pair[1] > 0), key=lambda pair: -worth(*pair))
 
 
+def terms_of(store: Store, query: str, lexicon: Lexicon) -> tuple[Term, ...]:
+    """Return the words a query asks for, each with what it counts in this store."""
+    return tuple(_term(store, word) for word in asked(query, lexicon))
+
+
 def _term(store: Store, word: str) -> Term:
     """Return a word with its weight: 1 for a rare one, less the more fragments hold it, however large the store."""
     count = store.db.conn.execute(sql("frequency"), {"match": matched(word), "limit": COUNTED_TO}).fetchone()[0]
     return term(word, count)
 
 
-def _proposed(store: Store, terms: Sequence[Term], limit: int) -> list[_Proposal]:
+def _proposed(store: Store, terms: Sequence[Term], limit: int, scope: Scope) -> list[_Proposal]:
     """Return what FTS5 proposes: fragments with all words, and when those are too few, with some of them."""
-    found = _matching(store, terms, " AND ")
+    found = _matching(store, terms, " AND ", scope)
     if len(found) >= limit or len(terms) == 1:
         return found
     known = {one.key for one in found}
-    return found + [one for one in _matching(store, _affordable(terms), " OR ") if one.key not in known]
+    return found + [one for one in _matching(store, _affordable(terms), " OR ", scope) if one.key not in known]
 
 
 def _affordable(terms: Sequence[Term]) -> Sequence[Term]:
@@ -119,10 +137,17 @@ def _affordable(terms: Sequence[Term]) -> Sequence[Term]:
     return rarest[:kept]
 
 
-def _matching(store: Store, terms: Sequence[Term], joiner: str) -> list[_Proposal]:
+def _matching(store: Store, terms: Sequence[Term], joiner: str, scope: Scope) -> list[_Proposal]:
     match = joiner.join(one.match for one in terms)
     order = "newest" if min(one.count for one in terms) >= COUNTED_TO else "search"
-    rows = store.db.conn.execute(sql(order), {"match": match, "limit": POOL})
+    wanted = {
+        "match": match,
+        "limit": POOL,
+        "kind": scope.kind,
+        "since": None if scope.since is None else scope.since.isoformat(),
+        "until": None if scope.until is None else scope.until.isoformat(),
+    }
+    rows = store.db.conn.execute(sql(order), wanted)
     return [
         _Proposal(
             key=row[0], id=FragmentId(row[1]), text=row[2], path=row[3], start_line=row[4], end_line=row[5], rank=row[6]

@@ -90,6 +90,8 @@ def test_search_keeps_its_json_contract_and_says_what_was_recorded(house: House)
         "text": "Garage panel takes a CR2450 cell",
         "relevance": 1.0,
         "recorded": True,
+        "source": "diary",
+        "snippet": "**Garage** **panel** takes a CR2450 cell",
     }
     assert all(one["recorded"] == (one["relevance"] >= 0.3) for one in found["results"])
 

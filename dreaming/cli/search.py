@@ -1,6 +1,7 @@
 """`dream search`: what the memory says to a question."""
 
 from dataclasses import asdict
+from datetime import datetime
 
 import click
 
@@ -11,21 +12,45 @@ from dreaming.cli.common import Common, common_options, complain, json_option, p
 @common_options
 @json_option
 @click.option("--limit", type=click.IntRange(1, 100), default=6, show_default=True, help="How many results at most.")
+@click.option(
+    "--source",
+    "sources",
+    multiple=True,
+    type=click.Choice(["diary", "session", "memory", "dreams"]),
+    help="Look only there; may be given several times.",
+)
+@click.option("--since", type=click.DateTime(["%Y-%m-%d"]), help="Only diaries from this day on.")
+@click.option("--until", type=click.DateTime(["%Y-%m-%d"]), help="Only diaries up to this day.")
 @click.argument("query", nargs=-1, required=True)
-def search(common: Common, query: tuple[str, ...], *, limit: int, as_json: bool) -> None:
-    """Search the diaries for QUERY and show the best answers.
+def search(
+    common: Common,
+    query: tuple[str, ...],
+    *,
+    limit: int,
+    sources: tuple[str, ...],
+    since: datetime | None,
+    until: datetime | None,
+    as_json: bool,
+) -> None:
+    """Search the diaries, MEMORY.md and DREAMS.md for QUERY and show the best answers.
 
-    Each answer with a relevance of 0.3 or more counts as a recall: a vote for keeping it.
+    Each diary text with a relevance of 0.3 or more counts as a recall: a vote for keeping it.
     """
+    from dreaming.reading import Source, Wanted
     from dreaming.reading import search as found_by
 
+    wanted = Wanted(
+        sources=frozenset(map(Source, sources)) or frozenset(Source),
+        since=since.date() if since else None,
+        until=until.date() if until else None,
+    )
     with common.open() as home:
-        found = found_by(home, printable(" ".join(query)), now=common.moment(home), limit=limit)
+        found = found_by(home, printable(" ".join(query)), now=common.moment(home), limit=limit, wanted=wanted)
     complain(found.problems)
     if as_json:
         print_json({"query": found.query, "results": [asdict(result) for result in found.results]})
         return
     for result in found.results:
-        say(f"{result.relevance:.2f}  {result.path}:{result.start_line}-{result.end_line}  {result.text}")
+        say(f"{result.relevance:.2f}  {result.path}:{result.start_line}-{result.end_line}  {result.snippet}")
     if not found.results:
         say("Nothing was found.")

@@ -7,6 +7,9 @@ WITH matching (key, rank, place) AS (
             SELECT day || path || printf('%09d', start_line)
             FROM sighting
             WHERE sighting.fragment = fragment_fts.rowid
+              AND (:kind IS NULL OR kind = :kind)
+              AND (:since IS NULL OR day >= :since)
+              AND (:until IS NULL OR day <= :until)
             ORDER BY day DESC, path DESC, start_line DESC
             LIMIT 1
         )

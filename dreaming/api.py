@@ -1,0 +1,50 @@
+"""The memory for Python programs: one object, the same functions as the command line."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from dreaming import reading
+from dreaming.home import Home, opened
+from dreaming.night import NightReport, enabled, run_night
+from dreaming.reading import EVERYTHING, RESULTS, Found, Read, Wanted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """An opened workspace; `now` everywhere is aware, and the clock when it is not given."""
+
+    home: Home
+
+    def search(
+        self, query: str, *, limit: int = RESULTS, wanted: Wanted = EVERYTHING, now: datetime | None = None
+    ) -> Found:
+        """Return what answers a query, and count it: every answer is a vote."""
+        return reading.search(self.home, query, now=_moment(now), limit=limit, surface="python", wanted=wanted)
+
+    def get(self, place: str, *, now: datetime | None = None) -> Read:
+        """Return lines of a diary, named as a search names them; raise UnknownSourceError or NoSuchLinesError."""
+        return reading.get(self.home, place, now=_moment(now), surface="python")
+
+    def night(self, *, now: datetime | None = None) -> NightReport:
+        """Run the night of the present date, the phases the settings let run; raise HeldError while another runs."""
+        return run_night(self.home, phases=enabled(self.home), now=_moment(now))
+
+
+@contextmanager
+def open_workspace(
+    path: Path | str, *, settings: Mapping[str, object] | None = None, environ: Mapping[str, str] | None = None
+) -> Iterator[Memory]:
+    """Open the memory of a workspace for the block; `settings` are keys such as `deep.min_score`.
+
+    Raise NoWorkspaceError, ConfigError, NotWritableError, NewerStoreError or BrokenStoreError.
+    """
+    with opened(Path(path), environ=os.environ if environ is None else environ, overrides=settings) as home:
+        yield Memory(home=home)
+
+
+def _moment(now: datetime | None) -> datetime:
+    return (now or datetime.now(UTC)).astimezone(UTC).replace(microsecond=0)

@@ -1,0 +1,128 @@
+"""Reading is voting: what a search looks through, what counts, and through which door it came."""
+
+from datetime import date, datetime
+
+import pytest
+from click.testing import CliRunner
+
+from dreaming import open_workspace
+from dreaming.cli import dream
+from dreaming.home import opened
+from dreaming.promote import MEMORY
+from dreaming.reading import Found, Source, Wanted, search
+from house import ZONE, House, moment
+from workspace.readable import readable
+
+CELL = "- Garage panel takes a CR2450 cell\n"
+
+
+def found(house: House, query: str, at: str = "2026-03-03T12:00", **wanted: object) -> Found:
+    with opened(house.root, environ={}, overrides=house.settings) as home:
+        return search(home, query, now=moment(at), wanted=Wanted(**wanted))  # type: ignore[arg-type]
+
+
+def recalls(house: House) -> int:
+    return house.explain("Garage", "2026-03-20T12:00").candidate.evidence.recalls
+
+
+def test_the_same_question_by_command_line_and_python_on_two_days_is_two_recalls(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DREAM_DREAMING__TIMEZONE", ZONE)
+    house.write("memory/2026-03-02.md", CELL)
+    options = ["--workspace", str(house.root), "--now", "2026-03-03T12:00"]
+    assert CliRunner().invoke(dream, ["search", "garage panel", *options]).exit_code == 0
+    with open_workspace(house.root) as memory:
+        memory.search("garage panel", now=moment("2026-03-04T12:00"))
+        memory.search("garage panel", now=moment("2026-03-04T13:00"))
+    evidence = house.explain("Garage", "2026-03-05T12:00").candidate.evidence
+    assert (evidence.recalls, len(evidence.days), evidence.unique_queries) == (2, 2, 1)
+
+
+def test_a_line_of_memory_is_found_and_is_no_vote(house: House) -> None:
+    house.write(MEMORY, "# Mine\n\n- The piano is tuned in October\n")
+    (result,) = found(house, "piano tuned").results
+    assert (result.path, result.start_line, result.source, result.id, result.recorded) == (
+        MEMORY,
+        3,
+        "memory",
+        None,
+        False,
+    )
+
+
+def test_a_promoted_line_is_not_shown_beside_its_fragment(house: House) -> None:
+    house.write("memory/2026-03-02.md", CELL)
+    for day in (3, 4, 5):
+        house.search("garage panel", f"2026-03-0{day}T12:00")
+    house.settings["deep.min_score"] = 0.5
+    house.night("2026-03-06T03:00")
+    assert [
+        one.source for one in found(house, "garage panel", sources=frozenset({Source.DIARY, Source.MEMORY})).results
+    ] == ["diary"]
+
+
+def test_a_candidate_line_of_the_dreams_counts_for_the_fragment_behind_it(house: House) -> None:
+    house.write("memory/2026-03-02.md", CELL)
+    house.night("2026-03-03T03:00")
+    (result,) = (
+        one for one in found(house, "garage panel", sources=frozenset({Source.DREAMS})).results if one.id is not None
+    )
+    assert (result.source, result.recorded) == ("dreams", True)
+    assert recalls(house) == 1
+
+
+def test_prose_of_the_dreams_is_found_without_a_vote(house: House) -> None:
+    house.write("memory/2026-03-02.md", CELL)
+    house.write("DREAMS.md", "my own note on marzipan\n")
+    (result,) = found(house, "marzipan").results
+    assert (result.source, result.recorded) == ("dreams", False)
+
+
+def test_days_limit_a_search(house: House) -> None:
+    house.write("memory/2026-03-02.md", CELL)
+    house.write("memory/2026-03-05.md", "- Garage door squeaks\n")
+    assert [one.path for one in found(house, "garage", since=date(2026, 3, 3)).results] == ["memory/2026-03-05.md"]
+    assert [one.path for one in found(house, "garage", until=date(2026, 3, 3)).results] == ["memory/2026-03-02.md"]
+
+
+def test_a_line_seen_on_several_days_is_shown_where_the_days_allow(house: House) -> None:
+    house.write("memory/2026-03-02.md", CELL)
+    house.write("memory/2026-03-05.md", CELL)
+    assert [one.path for one in found(house, "garage", until=date(2026, 3, 3)).results] == ["memory/2026-03-02.md"]
+
+
+def test_a_question_without_a_telling_word_is_no_vote(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- the boat is called Kestrel\n")
+    assert all(not one.recorded and one.relevance < 0.3 for one in found(house, "the").results)
+
+
+def test_the_words_of_the_query_are_marked(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- 测试必须使用真实数据库\n\n- Panels of the garage\n")
+    assert found(house, "真实").results[0].snippet == "测试必须使用**真实**数据库"
+    assert found(house, "panel").results[0].snippet == "**Panels** of the garage"
+
+
+def test_readable_lines_have_no_markers_and_know_their_fragment() -> None:
+    text = (
+        "# Title\n\n"
+        "<!-- openclaw-memory-promotion:0123456789abcdef score=0.9 recalls=3 source=a:1-1 -->\n"
+        "- kept line\n"
+        "- mine\n\n- Candidate: staged <!-- fragment:fedcba9876543210 -->\n  - confidence: 0.62\n"
+        "---\n*June 3, 2026, 3:00 AM CST*\nprose\n"
+    )
+    assert [(line.number, line.text, line.fragment) for line in readable(text)] == [
+        (4, "kept line", "0123456789abcdef"),
+        (5, "mine", None),
+        (7, "staged", "fedcba9876543210"),
+        (11, "prose", None),
+    ]
+
+
+def test_the_python_door_reads_and_dreams(house: House) -> None:
+    house.write("memory/2026-03-02.md", CELL)
+    with open_workspace(house.root, settings={"dreaming.timezone": ZONE}, environ={}) as memory:
+        read = memory.get("memory/2026-03-02.md:1", now=moment("2026-03-03T12:00"))
+        report = memory.night(now=datetime.fromisoformat("2026-03-04T03:00+08:00"))
+    assert read.text == CELL.strip()
+    assert report.night == date(2026, 3, 4)

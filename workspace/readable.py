@@ -1,0 +1,36 @@
+"""The lines of `MEMORY.md` and `DREAMS.md` as a search reads them: no markers, each with the fragment behind it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from workspace.lines import split_lines
+
+_FRAGMENT = re.compile(r"<!--\s*fragment:([0-9a-f]{16})\s*-->")
+_PROMOTED = re.compile(r"<!--\s*openclaw-memory-promotion:([0-9a-f]{16})\b.*-->")
+_COMMENT = re.compile(r"<!--.*?-->")
+_MARKS = re.compile(r"^(?:[-*+]\s+|\d+[.)]\s+|>\s*)*(?:(?:Candidate(?: Truth)?|Promoted|Not yet):\s+)?")
+_NO_TEXT = re.compile(r"#{1,6}\s|[-*_=\s]*$|\*[^*]+\*$|(?:confidence|evidence|recalls|status|consolidated):\s")
+"""Headings, rules, the stamp of an entry, and the details of a candidate."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadableLine:
+    """A line that says something: 1-based, and the id of the fragment it shows, if it shows one."""
+
+    number: int
+    text: str
+    fragment: str | None
+
+
+def readable(text: str) -> Iterator[ReadableLine]:
+    """Return the lines of a file that say something, in order."""
+    behind = None
+    for number, raw in enumerate(split_lines(text), 1):
+        line = raw.strip().removeprefix("\ufeff")
+        own = _FRAGMENT.search(line)
+        plain = _MARKS.sub("", _COMMENT.sub("", line).strip(), count=1).strip()
+        if plain and not _NO_TEXT.match(plain):
+            yield ReadableLine(number=number, text=plain, fragment=own[1] if own else behind)
+        promoted = _PROMOTED.search(line)
+        behind = promoted[1] if promoted else None
