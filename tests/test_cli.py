@@ -2,6 +2,8 @@
 
 import json
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -223,10 +225,9 @@ def test_a_night_that_runs_already_is_exit_code_3_and_names_the_holder(house: Ho
 
 
 def test_a_store_of_a_newer_version_is_exit_code_1(garage: House) -> None:
-    import sqlite3
-
-    with sqlite3.connect(garage.root / "memory/.dreams/recall.db") as connection:
+    with closing(sqlite3.connect(garage.root / "memory/.dreams/recall.db")) as connection:
         connection.execute("PRAGMA user_version = 99")
+        connection.commit()
     result = call(garage)
     assert result.exit_code == 1
     assert "newer version" in result.stderr
