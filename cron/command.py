@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 from pathlib import Path
+from threading import Event
 
 import click
 from apscheduler.executors.pool import ThreadPoolExecutor
@@ -29,6 +30,8 @@ from dreaming.layers import ConfigError
 NIGHT = "night"
 SHOWN = 3
 """How many nights `show` names."""
+LOOK_SECONDS = 0.5
+"""How long a request to stop may go unnoticed."""
 RENEW_SECONDS = 60
 """How often the settings are looked at; a scheduler that wakes this often also notices that the machine has slept."""
 
@@ -83,12 +86,14 @@ def run(common: Common, *, as_json: bool) -> None:
 def serve(service: "Service", pool: ThreadPoolExecutor) -> None:
     """Run the service until it is told to stop, then wait for the night in progress."""
     logging.getLogger("apscheduler").setLevel(logging.ERROR)
-    stops = {signal.SIGTERM, signal.SIGINT}
-    # They are waited for, not handled: APScheduler swallows what a handler raises while a job is handed over.
-    signal.pthread_sigmask(signal.SIG_BLOCK, stops)
+    stopped = Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        # It raises nothing: APScheduler swallows what a handler raises while a job is handed over.
+        signal.signal(number, lambda *_: stopped.set())
     service.plan()
     service.scheduler.start()
-    signal.sigwait(stops)
+    while not stopped.wait(LOOK_SECONDS):
+        pass  # a signal that another thread of the process gets wakes nobody up
     service.scheduler.shutdown(wait=False)  # it would wait with its locks held, which a job may need to end
     pool.shutdown()
 

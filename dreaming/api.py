@@ -8,9 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from dreaming import reading
+from dreaming.context import context, markdown
 from dreaming.home import Home, opened
 from dreaming.night import NightReport, enabled, run_night
 from dreaming.reading import EVERYTHING, RESULTS, Found, Read, Wanted
+from dreaming.writing import append
+from workspace.append import Appended
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +32,14 @@ class Memory:
         """Return lines of a diary, named as a search names them; raise UnknownSourceError or NoSuchLinesError."""
         return reading.get(self.home, place, now=_moment(now), surface="python")
 
+    def append(self, text: str, *, heading: str = "Today", now: datetime | None = None) -> Appended:
+        """Add a text under a heading to today's diary, secrets masked; raise one of the errors of workspace.append."""
+        return append(self.home, text, heading=heading, now=_moment(now))
+
+    def context(self, query: str | None = None, *, now: datetime | None = None) -> str:
+        """Return what a session needs in its system prompt, as Markdown; nothing of it is a vote."""
+        return markdown(context(self.home, query, now=_moment(now)))
+
     def night(self, *, now: datetime | None = None) -> NightReport:
         """Run the night of the present date, the phases the settings let run; raise HeldError while another runs."""
         return run_night(self.home, phases=enabled(self.home), now=_moment(now))
@@ -42,7 +53,8 @@ def open_workspace(
 
     Raise NoWorkspaceError, ConfigError, NotWritableError, NewerStoreError or BrokenStoreError.
     """
-    with opened(Path(path), environ=os.environ if environ is None else environ, overrides=settings) as home:
+    root, variables = Path(path).expanduser(), os.environ if environ is None else environ
+    with opened(root, environ=variables, overrides=settings) as home:
         yield Memory(home=home)
 
 

@@ -37,7 +37,9 @@ class Draft:
 def draft(candidate: Candidate) -> Draft:
     """Return what the votes chose of a candidate, leaving out what was promoted before."""
     fragment = candidate.fragment
-    chosen = voted(candidate.votes, candidate.promoted)
+    places = voted(candidate.votes, candidate.promoted)
+    first = {fragment.statements[n]: n for n in reversed(places)}
+    chosen = tuple(n for n in places if first[fragment.statements[n]] == n)
     body = composed([fragment.statements[n] for n in chosen], fragment.style)
     return Draft(positions=chosen, text=headed(fragment.heading, body))
 

@@ -10,10 +10,11 @@ from dreaming.phases.night import Night
 from dreaming.promote import known_before
 from dreaming.reading import named
 from memory.journal import Promotion
-from memory.model import FragmentId
+from memory.model import FragmentId, Kind
 
 HOPELESS = frozenset({"origin", "clean", "stands_alone", "not_promoted", "source"})
 """What fails one of these is not near: no further search brings it closer."""
+MAX_LINE = 10**9
 NEAREST = 10
 """Candidates shown when none is asked for: those closest to promotion."""
 
@@ -35,9 +36,9 @@ def examined(home: Home, ids: Sequence[FragmentId], *, now: datetime) -> tuple[E
 def meant(home: Home, what: str) -> tuple[FragmentId, ...]:
     """Return the fragments a person means by an id, the beginning of one, a piece of text, or a place."""
     place = named(what)
-    if place.start is not None and place.end is not None:
-        return home.store.at_lines(place.path, place.start, place.end)
-    return home.store.containing(what)
+    if place.path in home.store.sources(Kind.DIARY):
+        return home.store.at_lines(place.path, place.start or 1, place.end or MAX_LINE)
+    return home.store.containing(what) if what.strip() else ()
 
 
 def nearest(home: Home, *, now: datetime) -> tuple[Examined, ...]:

@@ -87,7 +87,7 @@ def _finish(run: Run) -> None:
         for phase, counts in run.counts.items():
             journal.record_run(run.night, phase, counts, now=run.now)
         if Phase.DEEP in run.counts:
-            journal.count_refused(run.night, run.refused)
+            journal.record_deep(run.night, run.refused, material=run.material)
         journal.finish(run.night, now=run.now)
 
 

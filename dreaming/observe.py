@@ -1,9 +1,10 @@
 """Reading the diaries into the store: only what changed, each file on its own."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from itertools import pairwise
 
 from dreaming.draft import composed
 from dreaming.home import Home
@@ -75,7 +76,7 @@ def _left_out(path: str, text: str) -> Iterable[Problem]:
 def seen(home: Home, source: SourceFile, text: str) -> Iterable[tuple[Fragment, Sighting]]:
     """Return every fragment of a file's text and where it stands."""
     at = home.end_of_day(source.day)
-    for chunk in chunks(text):
+    for chunk in _whole(chunks(text)):
         yield (
             remembered(chunk, source.kind, home.lexicon),
             Sighting(
@@ -88,6 +89,19 @@ def seen(home: Home, source: SourceFile, text: str) -> Iterable[tuple[Fragment, 
                 at=at,
             ),
         )
+
+
+def _whole(found: Sequence[Chunk]) -> Iterable[Chunk]:
+    """Leave out the pieces of a long sentence that hide a secret between them: neither shows it by itself."""
+    split: set[int] = set()
+    for n, (above, below) in enumerate(pairwise(found)):
+        if below.start_line <= above.end_line and _secrets(above, below) - _secrets(above) - _secrets(below):
+            split |= {n, n + 1}
+    return (chunk for n, chunk in enumerate(found) if n not in split)
+
+
+def _secrets(*pieces: Chunk) -> set[str]:
+    return set(redacted(" ".join(chunk.statements[-1 if chunk is pieces[0] else 0].text for chunk in pieces))[1])
 
 
 def remembered(chunk: Chunk, origin: Kind, lexicon: Lexicon) -> Fragment:
@@ -112,19 +126,23 @@ def _without_secrets(chunk: Chunk) -> tuple[str, tuple[str, ...], str, tuple[str
     if not secrets:
         return chunk.heading, statements, chunk.text, ()
     heading, _ = redacted(chunk.heading)
-    statements = tuple(_hidden(heading, statement) for statement in statements)
+    statements = tuple(hidden(heading, statement) for statement in statements)
     text = _composed(heading, statements, chunk)
     if redacted(text)[1]:  # known only by what stands beside it, in no single statement
-        statements = tuple(f"[{', '.join(secrets)}]" for _ in statements)
+        statements = tuple(_mask(secrets) for _ in statements)
         return "", statements, _composed("", statements, chunk), secrets
     return heading, statements, text, secrets
 
 
-def _hidden(heading: str, statement: str) -> str:
+def hidden(heading: str, statement: str) -> str:
     """Return a statement without its secrets; a heading such as "password" can make a secret of all of it."""
     plain, _ = redacted(statement)
     _, kinds = redacted(f"{heading}: {plain}")
-    return f"[{', '.join(kinds)}]" if kinds else plain
+    return _mask(kinds) if kinds else plain
+
+
+def _mask(kinds: Sequence[str]) -> str:
+    return f"[secret:{', '.join(kinds)}]"
 
 
 def _composed(heading: str, statements: tuple[str, ...], chunk: Chunk) -> str:

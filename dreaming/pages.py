@@ -54,14 +54,24 @@ def write(home: Home, night: date, sections: Mapping[Phase, str]) -> tuple[str, 
         return ()  # nothing to show yet, perhaps not even the right folder
     problems = []
     for phase, body in sections.items():
-        try:
-            home.rewrite(DREAMS, partial(with_section, name=phase.value, body=body))
-            if home.config.dreaming.reports:
-                report = home.files.read(f"memory/dreaming/{phase}/{night.isoformat()}.md")
-                home.files.write(report, f"{body}\n")
-        except WorkspaceError as error:
-            problems.append(str(error))
+        pages = [partial(_show, home, phase, body)]
+        if home.config.dreaming.reports:
+            pages.append(partial(_report, home, night, phase, body))
+        for page in pages:
+            try:
+                page()
+            except WorkspaceError as error:
+                problems.append(str(error))
     return tuple(problems)
+
+
+def _show(home: Home, phase: Phase, body: str) -> None:
+    home.rewrite(DREAMS, partial(with_section, name=phase.value, body=body))
+
+
+def _report(home: Home, night: date, phase: Phase, body: str) -> None:
+    document = home.files.read(f"memory/dreaming/{phase}/{night.isoformat()}.md")
+    home.files.write(document, f"{body}\n")
 
 
 def dreams_exist(home: Home) -> bool:

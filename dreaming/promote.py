@@ -13,7 +13,7 @@ from dreaming.phases.deep import Examined, repeated
 from memory.chunking import chunks
 from memory.journal import Promotion, Refusal, State, numbered
 from memory.markdown import joined
-from memory.model import Candidate, Chunk, Fragment, Kind, Sighting, Statement, Style
+from memory.model import Candidate, Chunk, Fragment, Kind, Sighting, Statement, StatementId, Style
 from memory.sentences import ends_sentence
 from memory.trust import flaws
 from workspace import diary, durable
@@ -21,6 +21,8 @@ from workspace.errors import ExternallyChangedError, UnreadableError, WorkspaceE
 from workspace.files import Document
 
 MEMORY = "MEMORY.md"
+QUOTING = frozenset({"stands_alone", "not_promoted"})
+"""Gates whose words quote the candidate; an order to an agent must not be passed on by the refusal of it."""
 
 
 def archive_name(year: int) -> str:
@@ -97,18 +99,16 @@ def promote(home: Home, eligible: Sequence[Examined], *, night: date, now: datet
 
 def _promote(home: Home, eligible: Sequence[Examined], *, night: date, now: datetime) -> Outcome:
     """Go through the candidates in order, those an earlier run of the night promoted among them."""
-    desk = _Desk(home, night)
     before = {promotion.fragment: promotion for promotion in home.journal.promotions(night=night)}
+    desk = _Desk(home, night, tuple(before.values()))
     taken = len(before.keys() - {one.candidate.id for one in eligible})
     for one in eligible:
-        if taken >= home.config.deep.limit:
-            break
-        promotion = before.get(one.candidate.id)
-        if promotion is None:
-            taken += desk.add(_promotion(home, one, desk.lines, night=night))
-        else:
+        if one.candidate.id in before:
             taken += 1
-            desk.lines.append(promotion.text)
+        elif taken >= home.config.deep.limit:
+            desk.refused.append(_too_many(one, home.config.deep.limit))
+        else:
+            taken += desk.add(_promotion(home, one, desk, night=night))
     if desk.revision.text != desk.document.text:
         _write(home, desk, now=now)
     return Outcome(refused=tuple(desk.refused), dropped_dates=tuple(dropped.day for dropped in desk.revision.dropped))
@@ -117,14 +117,15 @@ def _promote(home: Home, eligible: Sequence[Examined], *, night: date, now: date
 class _Desk:
     """The new text of `MEMORY.md` while candidates are added one by one, each only if it fits."""
 
-    def __init__(self, home: Home, night: date) -> None:
+    def __init__(self, home: Home, night: date, before: Sequence[Promotion]) -> None:
         self.document = home.files.read(MEMORY)
         self.night = night
         self.budget = home.config.memory.budget_chars
         self.evict = home.config.memory.evict
         self.worth = home.journal.last_used() if self.evict == "least-used" else {}
         self.edited = _edited(home, self.document.text)
-        self.lines = _lines_before(home, self.document.text, night)
+        self.lines = [*_lines_before(home, self.document.text, night), *(promotion.text for promotion in before)]
+        self.spent = {statement for promotion in before for statement in promotion.statements}
         self.chosen: list[Promotion] = []
         self.refused: list[Refusal] = []
         self.revision = self._revised([])
@@ -141,6 +142,7 @@ class _Desk:
         self.chosen.append(made)
         self.revision = attempt
         self.lines.append(made.text)
+        self.spent.update(made.statements)
         return True
 
     def _revised(self, promotions: Sequence[Promotion]) -> durable.Revision:
@@ -199,7 +201,7 @@ def _write(home: Home, desk: _Desk, *, now: datetime) -> None:
     except WorkspaceError:
         # What the archive says was moved stands in the file still.
         if undo is not None:
-            home.rewrite(undo.name, lambda _: undo.text)
+            home.files.restore(undo)
         raise
     with home.store.writing():
         home.journal.settle((promotion.key for promotion in desk.chosen), State.IN_FORCE, now=now)
@@ -217,54 +219,102 @@ def _archive(home: Home, revision: durable.Revision, *, now: datetime) -> Docume
     return document
 
 
-def _promotion(home: Home, one: Examined, lines: Sequence[str], *, night: date) -> Promotion | Refusal:
-    candidate = one.candidate
-    again = repeated(one.exam.draft, candidate, known(lines))
-    if again is not None:
-        said = f"MEMORY.md says or said it already: “{again}”"
-        return Refusal(fragment=candidate.id, gate="not_promoted", reason=said)
-    standing = _standing(home, candidate)
-    if standing is None:
-        return Refusal(fragment=candidate.id, gate="source", reason="source gone: the statement was edited or deleted")
-    positions = one.exam.draft.positions
-    written = [standing.chunk.statements[n] for n in positions]
+def _promotion(home: Home, one: Examined, desk: _Desk, *, night: date) -> Promotion | Refusal:
+    candidate, positions = one.candidate, one.exam.draft.positions
+    said = known(desk.lines)
+    again = repeated(one.exam.draft, candidate, said) or _spent(candidate, positions, desk)
+    standing = None if again else _standing(home, candidate)
+    if again is None and standing is None:
+        return _refused(candidate, "source", "source gone: the statement was edited or deleted")
+    made = None if standing is None else _text(home, candidate.fragment, standing, positions)
+    again = again or (said.repeated(made.text) if made else None)
+    if again or standing is None or made is None:
+        return _refused(candidate, "not_promoted", f"MEMORY.md says or said it already: “{again}”")
+    unfit = flaws(f"{candidate.fragment.heading}: {made.text}")
+    if unfit:
+        return _refused(candidate, "clean", f"not fit to be remembered: {', '.join(unfit)}")
     whole = len(positions) == len(candidate.fragment.statements)
     return Promotion(
         fragment=candidate.id,
         positions=() if whole else tuple(n + 1 for n in positions),
-        statements=tuple(candidate.fragment.statement_ids[n] for n in positions),
+        statements=(*(candidate.fragment.statement_ids[n] for n in positions), *made.beside),
         night=night,
         score=one.exam.score.total,
         boost=one.exam.score.boost,
         components=asdict(one.exam.score.components),
         recalls=one.exam.recalls,
-        text=_text(home, candidate.fragment, standing, positions),
+        text=made.text,
         path=standing.sighting.path,
-        start_line=written[0].start_line,
-        end_line=written[-1].end_line,
+        start_line=made.start_line,
+        end_line=made.end_line,
     )
 
 
-def _text(home: Home, fragment: Fragment, standing: Standing, positions: Sequence[int]) -> str:
-    """Return the line to write: the statements, their reasons, and the heading where they need it."""
+def _spent(candidate: Candidate, positions: Sequence[int], desk: _Desk) -> str | None:
+    """Return a drafted statement that this night wrote already, as part of another fragment."""
+    ids, texts = candidate.fragment.statement_ids, candidate.fragment.statements
+    return next((texts[n] for n in positions if ids[n] in desk.spent), None)
+
+
+def _refused(candidate: Candidate, gate: str, reason: str) -> Refusal:
+    return Refusal(fragment=candidate.id, gate=gate, reason=reason)
+
+
+def _too_many(one: Examined, limit: int) -> Refusal:
+    return _refused(
+        one.candidate, "limit", f"the night's limit of {limit} was reached; the next night comes back to it"
+    )
+
+
+def unwritten(eligible: Iterable[Examined]) -> tuple[Refusal, ...]:
+    """Return the refusals of a night that could not write `MEMORY.md`."""
+    reason = f"{MEMORY} could not be written; the next night comes back to it"
+    return tuple(_refused(one.candidate, "unwritten", reason) for one in eligible)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """A line to write, the source lines it comes from, and the statements beside the drafted ones that are in it."""
+
+    text: str
+    start_line: int
+    end_line: int
+    beside: tuple[StatementId, ...]
+
+
+def _text(home: Home, fragment: Fragment, standing: Standing, positions: Sequence[int]) -> Written:
+    """Return the drafted statements with the rest of their sentence, their reasons, and the heading where needed."""
     most = home.config.deep.max_snippet_tokens
     body = composed([fragment.statements[n] for n in positions], fragment.style)
     before, after = neighbours(standing, positions)
+    beside: list[Neighbour] = []
     while after and after[0].continues and tokens(joined([body, after[0].text])) <= most:
-        body, after = joined([body, after[0].text]), after[1:]
+        body, beside, after = joined([body, after[0].text]), [*beside, after[0]], after[1:]
     if fragment.style is Style.PARAGRAPH:
         texts = [one.text for one in before], [one.text for one in after]
         told = with_reasons(body, *texts, lexicon=home.lexicon, max_tokens=most)
-        body = body if flaws(f"{fragment.heading}: {told}") else told
-    return cut(headed(fragment.heading, body), max_tokens=most)
+        if not flaws(f"{fragment.heading}: {told}"):
+            body, beside = told, [*beside, *(one for one in (*before, *after) if one.text in told)]
+    used = [*(standing.chunk.statements[n] for n in positions), *(one.statement for one in beside)]
+    return Written(
+        text=cut(headed(fragment.heading, body), max_tokens=most),
+        start_line=min(one.start_line for one in used),
+        end_line=max(one.end_line for one in used),
+        beside=tuple(one.id for one in beside),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbour:
     """A statement next to the written ones; `continues` means that both are pieces of one long sentence."""
 
+    id: StatementId
     text: str
+    statement: Statement
     continues: bool
+
+
+_Place = tuple[str, Statement, StatementId]
 
 
 def neighbours(standing: Standing, positions: Sequence[int]) -> tuple[tuple[Neighbour, ...], tuple[Neighbour, ...]]:
@@ -273,27 +323,29 @@ def neighbours(standing: Standing, positions: Sequence[int]) -> tuple[tuple[Neig
     A statement of a chunk that is unfit to be remembered ends them, as a gap does.
     """
     run = [
-        (text, statement)
+        (text, statement, key)
         for fragment, chunk in standing.around
-        for text, statement in zip(fragment.statements, chunk.statements, strict=True)
+        for text, statement, key in zip(fragment.statements, chunk.statements, fragment.statement_ids, strict=True)
         if not fragment.flaws and chunk.style is standing.chunk.style
     ]
-    places = [n for n, (_, statement) in enumerate(run) if statement in standing.chunk.statements]
+    places = [n for n, (_, statement, _) in enumerate(run) if statement in standing.chunk.statements]
     first, last = places[positions[0]], places[positions[-1]]
     after = [n for n in range(last + 1, len(run)) if _touch(run, range(last, n + 1))]
     before = [n for n in range(first) if _touch(run, range(n, first + 1))]
     return tuple(_neighbour(run, n, n + 1) for n in before), tuple(_neighbour(run, n, n - 1) for n in after)
 
 
-def _touch(run: Sequence[tuple[str, Statement]], span: range) -> bool:
+def _touch(run: Sequence[_Place], span: range) -> bool:
     pairs = pairwise([run[n][1] for n in span])
     return all(following.start_line - above.end_line <= 1 for above, following in pairs)
 
 
-def _neighbour(run: Sequence[tuple[str, Statement]], n: int, to: int) -> Neighbour:
+def _neighbour(run: Sequence[_Place], n: int, to: int) -> Neighbour:
     above, below = run[min(n, to)], run[max(n, to)]
     same_line = below[1].start_line <= above[1].end_line
-    return Neighbour(text=run[n][0], continues=same_line and not ends_sentence(above[0]))
+    return Neighbour(
+        id=run[n][2], text=run[n][0], statement=run[n][1], continues=same_line and not ends_sentence(above[0])
+    )
 
 
 def _standing(home: Home, candidate: Candidate) -> Standing | None:
@@ -325,9 +377,10 @@ def _no_room(made: Promotion, budget: int) -> Refusal:
 
 
 def refusals_of(examined: Iterable[Examined]) -> tuple[Refusal, ...]:
-    """Return every gate every refused candidate fails, in words."""
+    """Return every gate every refused candidate fails, in words that quote no text unfit to be remembered."""
     return tuple(
         Refusal(fragment=one.candidate.id, gate=gate.name, reason=gate.missing)
         for one in examined
         for gate in one.failed
+        if not one.candidate.fragment.flaws or gate.name not in QUOTING
     )

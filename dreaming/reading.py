@@ -7,6 +7,7 @@ from datetime import date, datetime
 from enum import StrEnum
 
 from dreaming.home import Home
+from dreaming.masking import masked_lines
 from dreaming.observe import observe, remembered
 from dreaming.pages import DREAMS
 from dreaming.promote import MEMORY
@@ -180,22 +181,10 @@ def get(home: Home, name: str, *, now: datetime, surface: str = "get") -> Read:
         path=place.path,
         start_line=start,
         end_line=end,
-        text=redacted("\n".join(_without_secrets(lines, standing)[start - 1 : end]))[0],
+        text=redacted("\n".join(masked_lines(lines, standing)[start - 1 : end]))[0],
         results=tuple(_opened_result(one, chunk, place.path, share, recorded=recorded) for one, chunk in standing),
         problems=(*map(str, observed.problems), *trouble),
     )
-
-
-def _without_secrets(lines: Sequence[str], standing: Sequence[tuple[Fragment, Chunk]]) -> list[str]:
-    """Return the lines, those of a chunk that holds a secret as they are remembered."""
-    shown = list(lines)
-    for one, chunk in standing:
-        if any(flaw.startswith("secret:") for flaw in one.flaws):
-            for text, statement in zip(one.statements, chunk.statements, strict=True):
-                span = range(statement.start_line - 1, statement.end_line)
-                for number in span:
-                    shown[number] = text if number == span.start else ""
-    return shown
 
 
 def _fragments(home: Home, ids: Sequence[FragmentId], now: datetime) -> Iterable[Candidate]:

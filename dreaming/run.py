@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from hashlib import sha256
 
 from dreaming import pages, promote
 from dreaming.home import Home
@@ -39,6 +40,7 @@ class Run:
     stories: list[Story] = field(default_factory=list)
     refused: Mapping[str, int] = field(default_factory=dict)
     dropped_dates: tuple[date, ...] = ()
+    material: str = ""
     problems: list[str] = field(default_factory=list)
     failed: bool = False
 
@@ -72,7 +74,9 @@ def _staged(run: Run, plan: LightPlan) -> tuple[Candidate, ...]:
 def run_rem(run: Run) -> None:
     """Look for what keeps coming back in what light staged, or in the last week when nothing was."""
     home, journal = run.home, run.home.journal
-    staged = tuple(c for c in _candidates(run, journal.unconsidered(run.night)) if c.sightings)
+    staged = tuple(
+        c for c in _candidates(run, journal.unconsidered(run.night)) if c.sightings and promoted_on(c) is None
+    )
     plan = rem(_night(run, staged or _active(run, days=home.config.rem.lookback_days)))
     with home.store.writing():
         journal.mark(run.night, _signals(plan.considered, Mark.CONSIDERED), at=run.now)
@@ -141,7 +145,7 @@ def _promoted(run: Run, eligible: Sequence[Examined]) -> promote.Outcome:
         run.problems.append(str(error))
         with suppress(WorkspaceError):
             promote.recover(run.home, now=run.now)
-        return promote.Outcome()
+        return promote.Outcome(refused=promote.unwritten(eligible))
 
 
 def _lines(run: Run) -> list[str]:
@@ -154,8 +158,8 @@ def _lines(run: Run) -> list[str]:
 def _waiting(
     ranked: Sequence[Examined], refused: Sequence[Examined], late: Sequence[Refusal]
 ) -> tuple[pages.Waiting, ...]:
-    reasons: dict[FragmentId, list[str]] = {one.candidate.id: [g.missing for g in one.failed] for one in refused}
-    for refusal in late:
+    reasons: dict[FragmentId, list[str]] = {}
+    for refusal in (*promote.refusals_of(refused), *late):
         reasons.setdefault(refusal.fragment, []).append(refusal.reason)
     return tuple(
         pages.Waiting(fragment=one.candidate.id, text=_shown(one), reasons=tuple(reasons[one.candidate.id]))
@@ -176,10 +180,11 @@ def _deep_story(
     run: Run, ranked: Sequence[Examined], promoted: Sequence[Promotion], waiting: Sequence[pages.Waiting]
 ) -> Story:
     """Return what deep has to tell; the same candidates waiting for the same reasons are no news."""
-    since = run.home.journal.began_before(run.night)
     fit = [one.candidate for one in ranked if not one.candidate.fragment.flaws]
     told = {candidate.id for candidate in fit}
-    news = promoted or any(_later(candidate, since) for candidate in fit)
+    material = sorted(f"{candidate.id} {candidate.evidence.signal_count}" for candidate in fit)
+    run.material = sha256("\n".join(material).encode()).hexdigest()
+    news = promoted or run.material != run.home.journal.material_before(run.night)
     return Story(
         phase=Phase.DEEP,
         candidates=tuple(fit) if news else (),
@@ -187,11 +192,6 @@ def _deep_story(
         promoted=tuple(promoted),
         waiting=tuple(one.text for one in waiting if one.fragment in told),
     )
-
-
-def _later(candidate: Candidate, since: datetime | None) -> bool:
-    last = candidate.evidence.last_at
-    return since is None or (last is not None and last > since)
 
 
 def _night(run: Run, candidates: Sequence[Candidate], lines: Sequence[str] = ()) -> Night:

@@ -43,7 +43,7 @@ def tell(home: Home, stories: Sequence[Story], *, night: date, now: datetime) ->
             _tell(home, story, night=night, now=now)
     try:
         return _written(home, night=night, now=now)
-    except (WorkspaceError, dreams.DamagedBlockError) as error:
+    except WorkspaceError as error:
         return (str(error),)
 
 

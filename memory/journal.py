@@ -139,18 +139,25 @@ class Journal:
         found = {phase: json.loads(report) for phase, report in rows}
         return {phase: found[phase] for phase in Phase if phase in found}
 
-    def count_refused(self, night: date, refused: Mapping[str, int]) -> None:
-        """Record how many fragments the night refused at each gate, each at the first it fails."""
-        self.connection.execute("DELETE FROM refused WHERE night = ?", (night.isoformat(),))
-        rows = [(night.isoformat(), gate, count) for gate, count in refused.items()]
-        self.connection.executemany("INSERT INTO refused (night, gate, count) VALUES (?, ?, ?)", rows)
+    def record_deep(self, night: date, refused: Mapping[str, int], *, material: str) -> None:
+        """Record how many fragments deep refused at each gate, and a digest of what it examined."""
+        self.connection.execute(
+            "INSERT OR REPLACE INTO deep_night (night, refused, material) VALUES (?, ?, ?)",
+            (night.isoformat(), json.dumps(refused, sort_keys=True), material),
+        )
 
     def last_refused(self) -> Mapping[str, int]:
-        """Return what the last night with a deep phase refused at each gate."""
-        rows = self.connection.execute(
-            "SELECT gate, count FROM refused WHERE night = (SELECT max(night) FROM refused) ORDER BY count DESC, gate"
-        ).fetchall()
-        return dict(rows)
+        """Return what the last deep night refused at each gate, most first."""
+        row = self.connection.execute("SELECT refused FROM deep_night ORDER BY night DESC LIMIT 1").fetchone()
+        counts: dict[str, int] = json.loads(row[0]) if row else {}
+        return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
+
+    def material_before(self, night: date) -> str | None:
+        """Return the digest of what the last earlier deep night examined; None before the first."""
+        row = self.connection.execute(
+            "SELECT material FROM deep_night WHERE night < ? ORDER BY night DESC LIMIT 1", (night.isoformat(),)
+        ).fetchone()
+        return None if row is None else str(row[0])
 
     def record_run(self, night: date, phase: Phase, report: Mapping[str, Any], *, now: datetime) -> None:
         """Record the counts of a phase; a later run of the night replaces them."""
@@ -238,10 +245,10 @@ class Journal:
         names = [column[0] for column in rows.description]
         return tuple(_promotion(dict(zip(names, row, strict=True)), self._written(row[0])) for row in rows.fetchall())
 
-    def last_used(self) -> Mapping[str, float]:
-        """Return when each promoted fragment was last asked for, in seconds since 1970: the least used has least."""
+    def last_used(self) -> Mapping[tuple[str, str], float]:
+        """Return when each promotion was last asked for, in seconds since 1970: the least used has least."""
         rows = self.connection.execute(sql("last_used")).fetchall()
-        return {row[0]: datetime.fromisoformat(row[1]).timestamp() if row[1] else 0.0 for row in rows}
+        return {(row[0], row[1]): datetime.fromisoformat(row[2]).timestamp() if row[2] else 0.0 for row in rows}
 
     def _written(self, promotion: int) -> tuple[StatementId, ...]:
         rows = self.connection.execute(
@@ -263,7 +270,7 @@ class Journal:
         """Return the fragments the last night had no room for, and why."""
         rows = self.connection.execute(
             "SELECT fragment, reason FROM refusal"
-            " WHERE gate = 'budget' AND night = (SELECT max(date) FROM night) ORDER BY fragment"
+            " WHERE gate = 'budget' AND night = (SELECT max(night) FROM deep_night) ORDER BY fragment"
         ).fetchall()
         return {FragmentId(row[0]): row[1] for row in rows}
 

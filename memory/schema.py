@@ -146,11 +146,10 @@ TABLES = (
     ) STRICT, WITHOUT ROWID
     """,
     """
-    CREATE TABLE refused (
-        night TEXT NOT NULL REFERENCES night (date),
-        gate TEXT NOT NULL,
-        count INTEGER NOT NULL,
-        PRIMARY KEY (night, gate)
+    CREATE TABLE deep_night (
+        night TEXT PRIMARY KEY REFERENCES night (date),
+        refused TEXT NOT NULL,
+        material TEXT NOT NULL
     ) STRICT, WITHOUT ROWID
     """,
     """

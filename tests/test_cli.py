@@ -162,6 +162,15 @@ def test_explain_in_words_names_every_gate_and_what_is_missing(house: House) -> 
         assert f" {name} " in said
 
 
+def test_explain_takes_a_place_an_id_a_text_with_a_colon_and_no_blank(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- standup is at 09:30\n\n- proxy listens on localhost:8080\n")
+    for what in ("memory/2026-03-02.md:1", "at 09:30", "STANDUP"):
+        (one,) = document(call(house, "explain", what, "--json"))["candidates"]
+        assert one["text"] == "standup is at 09:30"
+    assert len(document(call(house, "explain", "memory/2026-03-02.md", "--json"))["candidates"]) == 2
+    assert call(house, "explain", " ").exit_code == 1
+
+
 def test_explain_of_an_unknown_text_is_refused_with_the_way_out(house: House) -> None:
     result = call(house, "explain", "no such thing")
     assert result.exit_code == 1

@@ -299,7 +299,7 @@ def test_nothing_goes_when_the_users_own_text_is_over_the_budget() -> None:
 
 def test_the_least_used_goes_first_when_asked_to() -> None:
     text = f"{section(MONDAY, 'old', 'older')}\n{section(TUESDAY, 'new')}"
-    worth = {"old": 9.0, "older": 3.0, "new": 1.0}
+    worth = {("old", ""): 9.0, ("older", ""): 3.0, ("new", ""): 1.0}
     made = revised(text, WEDNESDAY, [line("x")], budget=len(text) + 20, evict="least-used", worth=worth)
     assert keys(made.text) == ["old", "older", "x"]
     assert dropped(made) == [(TUESDAY, ["new"])]
@@ -307,7 +307,7 @@ def test_the_least_used_goes_first_when_asked_to() -> None:
 
 def test_a_line_from_the_middle_leaves_no_gap() -> None:
     text = section(MONDAY, "a", "b", "c")
-    made = revised(text, TUESDAY, [], budget=len(text) - 1, evict="least-used", worth={"a": 1.0, "c": 1.0})
+    made = revised(text, TUESDAY, [], budget=len(text) - 1, evict="least-used", worth={("a", ""): 1.0, ("c", ""): 1.0})
     assert made.text == section(MONDAY, "a", "c")
 
 

@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 MAY_IMPORT = {"memory": set(), "workspace": set(), "dreaming": {"memory", "workspace"}, "cron": {"dreaming"}}
-HEAVY = ("sqlite_utils", "jinja2", "markdown_it", "pydantic", "icu4py", "apscheduler", "numpy")
+HEAVY = ("sqlite_utils", "jinja2", "markdown_it", "pydantic", "icu4py", "apscheduler", "mcp", "numpy")
 
 
 def imported(path: Path) -> Iterator[str]:

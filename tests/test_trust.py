@@ -270,3 +270,24 @@ def test_what_programs_write_for_programs_is_nobodys_own_words(text: str) -> Non
 )
 def test_prose_about_users_and_braces_is_fine(text: str) -> None:
     assert flaws(text) == ()
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The password of the cellar router is {}",
+        "The password for the cellar router is {}",
+        "password for the router: {}",
+        "Passwort vom Router ist {}",
+        "Passwords: {}",
+        "cellar router password:; {}",
+    ],
+)
+def test_a_password_is_known_by_what_it_belongs_to(sentence: str) -> None:
+    secret = "hunter" + "2x9kq7"
+    assert secret not in redacted(sentence.format(secret))[0]
+
+
+@pytest.mark.parametrize("text", ["The password of the router is changed twice a year", "Passwort vom Router ist neu"])
+def test_talk_about_passwords_is_no_secret(text: str) -> None:
+    assert redacted(text) == (text, ())

@@ -17,7 +17,7 @@ TITLE = "# Long-Term Memory"
 ARCHIVE_TITLE = "# Archived Long-Term Memory"
 
 Evict = Literal["oldest", "least-used"]
-_NO_WORTH: Mapping[str, float] = MappingProxyType({})
+_NO_WORTH: Mapping[tuple[str, str], float] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ def revised(
     *,
     budget: int,
     evict: Evict = "oldest",
-    worth: Mapping[str, float] = _NO_WORTH,
+    worth: Mapping[tuple[str, str], float] = _NO_WORTH,
     edited: Collection[tuple[str, str]] = frozenset(),
 ) -> Revision:
     """Add lines under the heading of a day and keep the file within `budget` characters.
@@ -130,7 +130,7 @@ def _is_droppable(
 
 
 def _units(
-    page: Layout, droppable: Collection[Own], evict: Evict, worth: Mapping[str, float]
+    page: Layout, droppable: Collection[Own], evict: Evict, worth: Mapping[tuple[str, str], float]
 ) -> tuple[tuple[Own, ...], ...]:
     """Return what is dropped together, in the order in which it goes."""
     by_age = sorted(page.sections, key=lambda section: (section.day, section.place.start))
@@ -138,7 +138,7 @@ def _units(
     if evict == "oldest":
         return tuple(unit for unit in days if unit)
     singles = [(own,) for unit in days for own in unit]
-    return tuple(sorted(singles, key=lambda unit: worth.get(unit[0].written.key, 0.0)))
+    return tuple(sorted(singles, key=lambda unit: worth.get(_mark(unit[0].written), 0.0)))
 
 
 def _by_day(lines: Iterator[Written]) -> tuple[Dropped, ...]:

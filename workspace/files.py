@@ -87,6 +87,14 @@ class Files:
         _replace(document, _encoded(document, text))
         return True
 
+    def restore(self, document: Document) -> None:
+        """Bring a file back to what it was when it was read; one that did not exist is removed."""
+        now = self.read(document.name)
+        if document.digest is None:
+            now.path.unlink(missing_ok=True)
+        else:
+            self.write(now, document.text)
+
 
 class DryFiles(Files):
     """Files that only pretend to be written: later reads see the new text, the disk does not."""

@@ -11,8 +11,11 @@ COMMANDS = {
     "init": "Set up a workspace: config.toml and the diary folder.",
     "search": "Search the memory; every hit is a vote.",
     "get": "Read lines of a diary; a vote for what stands there.",
+    "context": "Print what a session needs in its system prompt; no vote.",
+    "hook": "Answer an agent host at the start and the end of a session.",
     "status": "Show the last night, the store and the head-room of MEMORY.md.",
     "explain": "Say why a fragment was promoted or not, gate by gate.",
+    "mcp": "Serve the memory to an agent by the Model Context Protocol.",
     "schedule": "Run nights by themselves, or show when they come.",
     "demo": "Play three invented weeks into a folder and show what is kept.",
 }

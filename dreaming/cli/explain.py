@@ -5,6 +5,7 @@ from dataclasses import asdict
 
 import click
 
+from dreaming import documents
 from dreaming.cli.common import REFUSED, Common, common_options, complain, json_option, print_json, printable, say
 from dreaming.explain import examined, meant, nearest, written_of
 from dreaming.gates import GateResult, verdict
@@ -39,7 +40,7 @@ def explain(common: Common, what: str | None, *, every: bool, as_json: bool) -> 
             found = examined(home, meant(home, what), now=now) if what else nearest(home, now=now)
         written = written_of(home, found)
     if as_json:
-        print_json({"candidates": [as_document(one, written[one.candidate.id]) for one in found]})
+        print_json(documents.explain(found, written))
     else:
         say("\n\n".join("\n".join(lines(one, written[one.candidate.id])) for one in found) or nothing(what))
     if what and not found:
@@ -78,44 +79,3 @@ def lines(one: Examined, written: Sequence[Promotion]) -> Iterator[str]:
 
 def _passed(gate: GateResult) -> str:
     return f"{gate.value} (any)" if gate.threshold is None else f"{gate.value} (needs {gate.threshold})"
-
-
-def as_document(one: Examined, written: Sequence[Promotion]) -> dict[str, object]:
-    """Return the explanation as the JSON says it."""
-    candidate, exam = one.candidate, one.exam
-    place, evidence = candidate.place, candidate.evidence
-    return {
-        "id": candidate.id,
-        "text": candidate.fragment.text,
-        "path": place.path if place else None,
-        "start_line": place.start_line if place else None,
-        "end_line": place.end_line if place else None,
-        "score": exam.score.total,
-        "boost": exam.score.boost,
-        "components": asdict(exam.score.components),
-        "evidence": {
-            "recalls": evidence.recalls,
-            "sightings": evidence.sightings,
-            "grounded": evidence.grounded,
-            "unique_queries": evidence.unique_queries,
-            "days": len(evidence.days),
-            "total_score": evidence.total_score,
-            "last_at": evidence.last_at.isoformat() if evidence.last_at else None,
-        },
-        "phases": {"light": candidate.history.light_hits, "rem": candidate.history.rem_hits},
-        "promotions": [
-            {"night": p.night.isoformat(), "text": p.text, "score": p.score, "state": p.state.value} for p in written
-        ],
-        "sightings": [sighting.place for sighting in candidate.sightings],
-        "gates": [
-            {
-                "name": gate.name,
-                "passed": gate.passed,
-                "value": gate.value,
-                "threshold": gate.threshold,
-                "missing": gate.missing,
-            }
-            for gate in one.gates
-        ],
-        "verdict": verdict(one.gates),
-    }

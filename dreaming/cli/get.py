@@ -1,9 +1,8 @@
 """`dream get`: the lines of a diary."""
 
-from dataclasses import asdict
-
 import click
 
+from dreaming import documents
 from dreaming.cli.common import Common, common_options, complain, json_option, print_json, printable, say
 
 
@@ -22,8 +21,6 @@ def get(common: Common, place: str, *, as_json: bool) -> None:
         read = read_at(home, printable(place), now=common.moment(home))
     complain(read.problems)
     if as_json:
-        document = asdict(read)
-        document.pop("problems")
-        print_json(document)
+        print_json(documents.get(read))
         return
     say(read.text)

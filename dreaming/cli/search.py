@@ -1,10 +1,10 @@
 """`dream search`: what the memory says to a question."""
 
-from dataclasses import asdict
 from datetime import datetime
 
 import click
 
+from dreaming import documents
 from dreaming.cli.common import Common, common_options, complain, json_option, print_json, printable, say
 
 
@@ -48,7 +48,7 @@ def search(
         found = found_by(home, printable(" ".join(query)), now=common.moment(home), limit=limit, wanted=wanted)
     complain(found.problems)
     if as_json:
-        print_json({"query": found.query, "results": [asdict(result) for result in found.results]})
+        print_json(documents.search(found))
         return
     for result in found.results:
         say(f"{result.relevance:.2f}  {result.path}:{result.start_line}-{result.end_line}  {result.snippet}")

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import click
 
+from dreaming import documents
 from dreaming.cli.common import Common, common_options, complain, json_option, print_json, say
 from dreaming.home import Home
 from dreaming.observe import observe
@@ -21,7 +22,7 @@ def status(common: Common, *, as_json: bool) -> None:
         complain(tuple(map(str, observe(home, now=now).problems)))
         found = overview(home, now=now)
         if as_json:
-            print_json(as_document(home, found))
+            print_json(documents.status(home, found))
         else:
             for line in lines(home, found):
                 say(line)
@@ -60,41 +61,3 @@ def _counts(counts: object) -> str:
 
 def _because(found: Overview) -> str:
     return f"; the gate that blocks most is {found.blocking}" if found.blocking else ""
-
-
-def as_document(home: Home, found: Overview) -> dict[str, object]:
-    """Return the status as the JSON says it."""
-    last = found.last_night
-    return {
-        "workspace": str(home.root),
-        "enabled": home.config.dreaming.enabled,
-        "time": home.config.dreaming.time,
-        "timezone": str(home.zone),
-        "last_night": None
-        if last is None
-        else {
-            "night": last.date.isoformat(),
-            "started_at": last.started_at.isoformat(),
-            "finished_at": last.finished_at.isoformat() if last.finished_at else None,
-            "phases": [{"name": phase.value, **counts} for phase, counts in last.reports.items()],
-        },
-        "store": dict(found.counts),
-        "memory": {
-            "chars": found.memory_chars,
-            "budget_chars": found.budget_chars,
-            "nearly_full": found.nearly_full,
-            "in_force": found.in_force,
-            "archived": found.dropped,
-        },
-        "nights_without_promotion": found.streak,
-        "blocking_gate": found.blocking,
-        "nearest": [
-            {
-                "id": one.candidate.id,
-                "text": one.exam.draft.text,
-                "score": one.exam.score.total,
-                "missing": [gate.missing for gate in one.failed],
-            }
-            for one in found.nearest
-        ],
-    }

@@ -1,0 +1,117 @@
+"""The JSON documents of the commands, which the tools of the server return too; docs/json.md is their contract."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from dreaming.gates import verdict
+
+if TYPE_CHECKING:
+    from dreaming.home import Home
+    from dreaming.overview import Overview
+    from dreaming.phases.deep import Examined
+    from dreaming.reading import Found, Read
+    from memory.journal import NightRecord, Promotion
+    from memory.model import FragmentId
+    from workspace.append import Appended
+
+Document = dict[str, Any]
+
+
+def search(found: "Found") -> Document:
+    """Return what a search found."""
+    return {"query": found.query, "results": [asdict(result) for result in found.results]}
+
+
+def get(read: "Read") -> Document:
+    """Return lines that were read, and the fragments that stand on them."""
+    return {key: value for key, value in asdict(read).items() if key != "problems"}
+
+
+def append(appended: "Appended") -> Document:
+    """Return where an appended text stands."""
+    return asdict(appended)
+
+
+def explain(found: "Sequence[Examined]", written: "Mapping[FragmentId, Sequence[Promotion]]") -> Document:
+    """Return the exams of fragments, and what was ever written of each."""
+    return {"candidates": [_candidate(one, written[one.candidate.id]) for one in found]}
+
+
+def status(home: "Home", found: "Overview") -> Document:
+    """Return how a workspace stands."""
+    return {
+        "workspace": str(home.root),
+        "enabled": home.config.dreaming.enabled,
+        "time": home.config.dreaming.time,
+        "timezone": str(home.zone),
+        "last_night": None if found.last_night is None else _night(found.last_night),
+        "store": dict(found.counts),
+        "memory": {
+            "chars": found.memory_chars,
+            "budget_chars": found.budget_chars,
+            "nearly_full": found.nearly_full,
+            "in_force": found.in_force,
+            "archived": found.dropped,
+        },
+        "nights_without_promotion": found.streak,
+        "blocking_gate": found.blocking,
+        "nearest": [
+            {
+                "id": one.candidate.id,
+                "text": one.exam.draft.text,
+                "score": one.exam.score.total,
+                "missing": [gate.missing for gate in one.failed],
+            }
+            for one in found.nearest
+        ],
+    }
+
+
+def _night(record: "NightRecord") -> Document:
+    return {
+        "night": record.date.isoformat(),
+        "started_at": record.started_at.isoformat(),
+        "finished_at": record.finished_at.isoformat() if record.finished_at else None,
+        "phases": [{"name": phase.value, **counts} for phase, counts in record.reports.items()],
+    }
+
+
+def _candidate(one: "Examined", written: "Sequence[Promotion]") -> Document:
+    candidate, exam = one.candidate, one.exam
+    place, evidence = candidate.place, candidate.evidence
+    return {
+        "id": candidate.id,
+        "text": candidate.fragment.text,
+        "path": place.path if place else None,
+        "start_line": place.start_line if place else None,
+        "end_line": place.end_line if place else None,
+        "score": exam.score.total,
+        "boost": exam.score.boost,
+        "components": asdict(exam.score.components),
+        "evidence": {
+            "recalls": evidence.recalls,
+            "sightings": evidence.sightings,
+            "grounded": evidence.grounded,
+            "unique_queries": evidence.unique_queries,
+            "days": len(evidence.days),
+            "total_score": evidence.total_score,
+            "last_at": evidence.last_at.isoformat() if evidence.last_at else None,
+        },
+        "phases": {"light": candidate.history.light_hits, "rem": candidate.history.rem_hits},
+        "promotions": [
+            {"night": p.night.isoformat(), "text": p.text, "score": p.score, "state": p.state.value} for p in written
+        ],
+        "sightings": [sighting.place for sighting in candidate.sightings],
+        "gates": [
+            {
+                "name": gate.name,
+                "passed": gate.passed,
+                "value": gate.value,
+                "threshold": gate.threshold,
+                "missing": gate.missing,
+            }
+            for gate in one.gates
+        ],
+        "verdict": verdict(one.gates),
+    }
