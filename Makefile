@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: night test lint types docs docs-check wheel-check bench clean
+.PHONY: night test lint types docs docs-check wheel-check vectors-check bench clean
 
 night: $(READY)
 	$(BIN)/dream demo --fresh demo
@@ -30,6 +30,10 @@ docs-check: $(READY)
 wheel-check: $(READY)
 	BIN="$(CURDIR)/$(BIN)" sh tests/wheel_check.sh
 
+vectors-check: $(READY)
+	@UV_PROJECT_ENVIRONMENT=.venv-embeddings $(BIN)/uv sync --locked --extra embeddings --quiet
+	.venv-embeddings/bin/python -m pytest tests/test_vectors.py tests/test_meaning.py
+
 bench: $(READY)
 	$(BIN)/python -m benchmarks
 
@@ -42,4 +46,4 @@ $(READY): pyproject.toml uv.lock
 	@touch $(READY)
 
 clean:
-	rm -rf $(VENV) demo dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-embeddings demo dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

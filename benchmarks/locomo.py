@@ -1,7 +1,8 @@
 """`python -m benchmarks.locomo FILE`: is the evidence of a LoCoMo question among the first ten results?
 
 FILE is your own copy of the conversations as JSON: sessions with a time and turns, questions with a category and the
-ids of the turns that hold the answer. Each session becomes a diary of its day, each turn an item of its list.
+ids of the turns that hold the answer. Each session becomes a diary of its day, each turn an item of its list. With the extra `[embeddings]` installed it is
+found by meaning too.
 """
 
 import json
@@ -42,7 +43,7 @@ def _answers(conversation: Mapping[str, Any]) -> Iterator[tuple[int, bool]]:
     with tempfile.TemporaryDirectory() as folder:
         places = _written(Path(folder), conversation)
         with opened(Path(folder), environ={}, overrides={"dreaming.timezone": "UTC"}, personal=False) as home:
-            observe(home, now=NOW)
+            observe(home, now=NOW, vectors_at_most=-1)
             for question in conversation["questions"]:
                 if question["category"] in CATEGORIES and question.get("evidence"):
                     yield question["category"], _answered(home, question, places)
@@ -63,7 +64,7 @@ def _written(root: Path, conversation: Mapping[str, Any]) -> Places:
 
 
 def _answered(home: Home, question: Mapping[str, Any], places: Places) -> bool:
-    hits = search(home.store, question["question"], home.lexicon, limit=RESULTS)
+    hits = search(home.store, question["question"], home.lexicon, limit=RESULTS, embedder=home.embedder)
     wanted = [places[turn] for turn in question["evidence"] if turn in places]
     return any(hit.path == path and hit.start_line <= line <= hit.end_line for hit in hits for path, line in wanted)
 

@@ -284,6 +284,23 @@ class Concepts(Section):
     glossary: Texts = Field(default=(), description="Terms that always are, when a text contains them.")
 
 
+class Embeddings(Section):
+    """Finding by meaning, beside finding by words."""
+
+    embedder: Literal["auto", "off", "local", "endpoint"] = Field(
+        default="auto",
+        description='Who makes vectors; auto is local where the extra "embeddings" is installed, and off elsewhere.',
+    )
+    model: str = Field(default="", description='Name of the model; used by the embedder "endpoint" only.')
+    base_url: str = Field(
+        default="", description='Address before /embeddings, as of any OpenAI-compatible service; for "endpoint" only.'
+    )
+    api_key_env: str = Field(default="", description='Name of the variable that holds the key; for "endpoint" only.')
+    timeout_seconds: Annotated[float, Field(ge=1, le=3600), Unit("seconds")] = Field(
+        default=20, description="How long one request may take."
+    )
+
+
 class Config(Section):
     """All settings, checked."""
 
@@ -296,6 +313,7 @@ class Config(Section):
     memory: Memory = Memory()
     narrative: Narrative = Narrative()
     concepts: Concepts = Concepts()
+    embeddings: Embeddings = Embeddings()
 
 
 def zone(config: Config) -> ZoneInfo:

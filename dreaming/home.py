@@ -14,6 +14,7 @@ from dreaming.layers import default_user_config, load
 from memory.concepts import Lexicon, lexicon
 from memory.journal import Journal
 from memory.store import Store
+from memory.vectors import Embedder, EndpointEmbedder, LocalEmbedder, local_embedder
 from workspace.errors import ExternallyChangedError, NotWritableError
 from workspace.files import DryFiles, Files
 
@@ -44,6 +45,7 @@ class Home:
     lexicon: Lexicon
     store: Store
     files: Files
+    embedder: Embedder | None = None
     dry: bool = False
 
     @property
@@ -104,8 +106,24 @@ def opened(
             lexicon=lexicon(glossary=settings.concepts.glossary, stop_words=settings.concepts.stop_words),
             store=store,
             files=DryFiles(root) if dry else Files(root),
+            embedder=embedder_of(settings),
             dry=dry,
         )
+
+
+def embedder_of(config: Config) -> Embedder | None:
+    """Return who makes vectors by the settings; None when nobody does."""
+    wish = config.embeddings
+    if wish.embedder == "endpoint":
+        return EndpointEmbedder(
+            model=wish.model,
+            base_url=wish.base_url,
+            api_key_env=wish.api_key_env,
+            timeout_seconds=wish.timeout_seconds,
+        )
+    if wish.embedder == "local":
+        return LocalEmbedder()
+    return local_embedder() if wish.embedder == "auto" else None
 
 
 def located(

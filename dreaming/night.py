@@ -52,7 +52,7 @@ def run_night(home: Home, *, phases: Sequence[Phase], now: datetime) -> NightRep
     with nullcontext() if home.dry else lock(home.root, now=now):
         with suppress(WorkspaceError):  # said once, when the promotions are written
             promote.recover(home, now=now)
-        observed = observe(home, now=now)
+        observed = observe(home, now=now, vectors_at_most=-1)
         run = _begun(home, now=now)
         for phase in Phase:
             if phase in phases:
@@ -100,6 +100,6 @@ def _report(run: Run, observed: Observation) -> NightReport:
         promoted=run.home.journal.promotions(night=run.night),
         refused=run.refused,
         dropped_dates=run.dropped_dates,
-        problems=(*map(str, observed.problems), *run.problems),
+        problems=(*observed.problems, *run.problems),
         failed=run.failed,
     )

@@ -14,9 +14,12 @@ from memory.language import language
 from memory.model import ORIGIN_SCORES, Chunk, Fragment, Kind, Sighting
 from memory.store import SourceFile, Stamp
 from memory.trust import flaws, redacted
+from memory.vectors import EmbedderError, keep_vectors
 from workspace import diary
 from workspace.errors import Problem, UnreadableError
 
+VECTORS_BEFORE_A_SEARCH = 256
+"""About a second's work; the night makes the rest."""
 READING = "1"
 """Version of how a file becomes fragments and what is unfit in them; raise it when that changes: all is read anew."""
 BATCH = 64
@@ -29,11 +32,14 @@ class Observation:
 
     read: int
     gone: int
-    problems: tuple[Problem, ...]
+    problems: tuple[str, ...]
 
 
-def observe(home: Home, *, now: datetime) -> Observation:
-    """Bring the store up to date with the diaries; unchanged ones cost a look at their stamp."""
+def observe(home: Home, *, now: datetime, vectors_at_most: int = VECTORS_BEFORE_A_SEARCH) -> Observation:
+    """Bring the store up to date with the diaries; unchanged ones cost a look at their stamp.
+
+    Vectors are made of what has none yet, so many at most; a negative number makes them all.
+    """
     listing = diary.diaries(home.root, folder=home.config.workspace.diaries, pattern=home.config.workspace.pattern)
     _derive_anew(home)
     known = home.store.sources(Kind.DIARY)
@@ -48,7 +54,19 @@ def observe(home: Home, *, now: datetime) -> Observation:
         with home.store.writing():
             for path in gone:
                 home.store.forget_source(path, now=now)
-    return Observation(read=len(changed), gone=len(gone), problems=tuple(problems))
+    trouble = _with_vectors(home, at_most=vectors_at_most)
+    return Observation(read=len(changed), gone=len(gone), problems=(*map(str, problems), *trouble))
+
+
+def _with_vectors(home: Home, *, at_most: int) -> tuple[str, ...]:
+    """Make missing vectors; without them the memory is found by its words."""
+    if home.embedder is None:
+        return ()
+    try:
+        keep_vectors(home.store, home.embedder, at_most=at_most)
+    except EmbedderError as error:
+        return (str(error),)
+    return ()
 
 
 def _read(home: Home, found: diary.Diary, known: Stamp | None, *, now: datetime) -> Iterable[Problem]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
+from functools import partial
 
 from dreaming.home import Home
 from dreaming.masking import masked_lines
@@ -18,6 +19,7 @@ from memory.model import Candidate, Chunk, Fragment, FragmentId, Kind, Statement
 from memory.query import Term, marked, relevance
 from memory.store import NotRecordedError, Vote
 from memory.trust import redacted
+from memory.vectors import EmbedderError
 from workspace import diary
 from workspace.errors import UnreadableError, WorkspaceError
 from workspace.readable import readable
@@ -136,7 +138,7 @@ def search(
     """Return what answers a query, best first, and record the recall of each fragment at relevance 0.3 or more."""
     observed = observe(home, now=now)
     terms = ranking.terms_of(home.store, query, home.lexicon)
-    hits = _fragments_found(home, query, wanted, limit)
+    hits, silent = _fragments_found(home, query, wanted, limit)
     lines = _lines_found(home, query, terms, wanted, {hit.id for hit in hits})
     shown = [one for one in lines if one.source is Source.DREAMS and one.fragment is not None]
     votes = _votes(home, [(hit.id, hit.relevance, hit.answered) for hit in hits], now)
@@ -149,7 +151,7 @@ def search(
         (-line.relevance, 1, n) for n, line in enumerate(lines)
     ]
     ordered = [result for _, result in sorted(zip(places, results, strict=True), key=lambda pair: pair[0])]
-    return Found(query=query, results=tuple(ordered[:limit]), problems=(*map(str, observed.problems), *trouble))
+    return Found(query=query, results=tuple(ordered[:limit]), problems=(*observed.problems, *silent, *trouble))
 
 
 def get(home: Home, name: str, *, now: datetime, surface: str = "get") -> Read:
@@ -183,7 +185,7 @@ def get(home: Home, name: str, *, now: datetime, surface: str = "get") -> Read:
         end_line=end,
         text=redacted("\n".join(masked_lines(lines, standing)[start - 1 : end]))[0],
         results=tuple(_opened_result(one, chunk, place.path, share, recorded=recorded) for one, chunk in standing),
-        problems=(*map(str, observed.problems), *trouble),
+        problems=(*observed.problems, *trouble),
     )
 
 
@@ -191,12 +193,19 @@ def _fragments(home: Home, ids: Sequence[FragmentId], now: datetime) -> Iterable
     return home.store.candidates(ids, until=home.local_date(now))
 
 
-def _fragments_found(home: Home, query: str, wanted: Wanted, limit: int) -> tuple[ranking.Hit, ...]:
+def _fragments_found(
+    home: Home, query: str, wanted: Wanted, limit: int
+) -> tuple[tuple[ranking.Hit, ...], tuple[str, ...]]:
+    """Return the fragments found, and what went wrong with finding them by meaning."""
     kinds = [Kind(source.value) for source in (Source.DIARY, Source.SESSION) if source in wanted.sources]
     if not kinds:
-        return ()
+        return (), ()
     scope = ranking.Scope(kind=kinds[0] if len(kinds) == 1 else None, since=wanted.since, until=wanted.until)
-    return ranking.search(home.store, query, home.lexicon, limit=limit, scope=scope)
+    by_words = partial(ranking.search, home.store, query, home.lexicon, limit=limit, scope=scope)
+    try:
+        return by_words(embedder=home.embedder), ()
+    except EmbedderError as error:
+        return by_words(), (str(error),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

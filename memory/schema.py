@@ -3,7 +3,7 @@
 from sqlite_utils import Database, Migrations
 
 MIGRATIONS = Migrations("recall")
-VERSION = 1
+VERSION = 2
 """Number of migrations; kept in `PRAGMA user_version` so that opening a store costs one look."""
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"
@@ -17,6 +17,14 @@ def m001_remember(db: Database) -> None:
         db.execute(statement)
     db.table("fragment").enable_fts(["search_text"], create_triggers=True, tokenize=TOKENIZER)
     db.execute("PRAGMA user_version = 1")
+
+
+@MIGRATIONS()
+def m002_find_by_meaning(db: Database) -> None:
+    """Keep a vector for each fragment, and count their changes: that tells when loaded ones are out of date."""
+    for statement in VECTORS:
+        db.execute(statement)
+    db.execute("PRAGMA user_version = 2")
 
 
 TABLES = (
@@ -179,4 +187,25 @@ TABLES = (
         value TEXT NOT NULL
     ) STRICT, WITHOUT ROWID
     """,
+)
+
+VECTORS = (
+    """
+    CREATE TABLE vector (
+        fragment INTEGER PRIMARY KEY REFERENCES fragment (key) ON DELETE CASCADE,
+        model TEXT NOT NULL,
+        dimension INTEGER NOT NULL,
+        value BLOB NOT NULL
+    ) STRICT
+    """,
+    "CREATE INDEX vector_by_model ON vector (model)",
+    *(
+        f"""
+        CREATE TRIGGER vector_{event.lower()} AFTER {event} ON vector BEGIN
+            INSERT INTO setting (name, value) VALUES ('vector changes', '1')
+            ON CONFLICT (name) DO UPDATE SET value = CAST(value + 1 AS TEXT);
+        END
+        """
+        for event in ("INSERT", "UPDATE", "DELETE")
+    ),
 )

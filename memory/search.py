@@ -1,14 +1,16 @@
 """Ranking of fragments for a query: FTS5 finds, its rank and what stands around a fragment order."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
 from memory.concepts import Lexicon, is_telling
 from memory.model import FragmentId, Kind
 from memory.query import UNTELLING, Term, asked, covered, folded, matched, relevance, term
 from memory.store import Store, sql
+from memory.vectors import Embedder, fused, gist, nearest, relevance_by_meaning
 
 VOTING_SHARE = 0.75
 """A statement answered when it covers at least this share of what the best statement of its fragment covers."""
@@ -63,12 +65,29 @@ class Scope:
 EVERYWHERE = Scope()
 
 
-def search(store: Store, query: str, lexicon: Lexicon, *, limit: int, scope: Scope = EVERYWHERE) -> tuple[Hit, ...]:
-    """Return the fragments that answer the query best; ties go to the newest place, then to the id."""
+def search(
+    store: Store,
+    query: str,
+    lexicon: Lexicon,
+    *,
+    limit: int,
+    scope: Scope = EVERYWHERE,
+    embedder: Embedder | None = None,
+) -> tuple[Hit, ...]:
+    """Return the fragments that answer the query best; ties go to the newest place, then to the id.
+
+    Raise EmbedderError when there is an embedder and it fails.
+    """
     terms = terms_of(store, query, lexicon)
     if not terms or limit < 1:
         return ()
-    ranked = _ordered(_proposed(store, terms, limit, scope), terms)[:limit]
+    words = gist(zip(asked(query, lexicon), (one.weight for one in terms), strict=True))
+    near = (
+        {} if embedder is None else dict(nearest(store, embedder, query, limit=POOL, gist=words, where=_where(scope)))
+    )
+    proposals = _proposed(store, terms, limit, scope)
+    proposals += _near(store, near.keys() - {one.key for one in proposals}, scope)
+    ranked = _ordered(proposals, terms, near)[:limit]
     most = 1.0 if is_telling(query, lexicon) else UNTELLING
     statements = _statements(store, [proposal.key for proposal, _ in ranked])
     return tuple(
@@ -92,17 +111,31 @@ def answered(statements: Sequence[str], terms: Sequence[Term]) -> tuple[int, ...
     return tuple(position for position, share in enumerate(shares) if share >= best * VOTING_SHARE)
 
 
-def _ordered(proposals: Sequence[_Proposal], terms: Sequence[Term]) -> list[tuple[_Proposal, float]]:
+def _ordered(
+    proposals: Sequence[_Proposal], terms: Sequence[Term], near: Mapping[int, float]
+) -> list[tuple[_Proposal, float]]:
     """Return the proposals that answer anything with their relevance, best first; equal ones keep their order."""
-    begins = {(one.path, one.start_line): one.rank for one in proposals}
-    ends = {(one.path, one.end_line): one.rank for one in proposals}
+    shares = {one.key: relevance(one.text, terms) for one in proposals}
+    ranks = _with_neighbours(proposals, {one.key: one.rank for one in proposals})
+    worths = {key: round(rank + RELEVANCE_IN_RANKS * shares[key], 6) for key, rank in ranks.items()}
+    if near:
+        around = _with_neighbours(proposals, near)
+        meant = {key: value / (1 + AROUND) for key, value in around.items()}
+        worths = fused(worths, meant, relevance=max(shares.values(), default=0.0))
+        shares = {key: max(share, relevance_by_meaning(near.get(key, 0.0))) for key, share in shares.items()}
+    judged = [(one, shares[one.key]) for one in proposals if shares[one.key] > 0]
+    return sorted(judged, key=lambda pair: -worths[pair[0].key])
 
-    def worth(one: _Proposal, share: float) -> float:
-        around = ends.get((one.path, one.start_line - 1), 0.0) + begins.get((one.path, one.end_line + 1), 0.0)
-        return round(one.rank + AROUND * around + RELEVANCE_IN_RANKS * share, 6)
 
-    judged = [(one, relevance(one.text, terms)) for one in proposals]
-    return sorted((pair for pair in judged if pair[1] > 0), key=lambda pair: -worth(*pair))
+def _with_neighbours(proposals: Sequence[_Proposal], values: Mapping[int, float]) -> dict[int, float]:
+    """Return the value of each proposal with a share of those right before and after it."""
+    begins = {(one.path, one.start_line): values.get(one.key, 0.0) for one in proposals}
+    ends = {(one.path, one.end_line): values.get(one.key, 0.0) for one in proposals}
+    return {
+        one.key: values.get(one.key, 0.0)
+        + AROUND * (ends.get((one.path, one.start_line - 1), 0.0) + begins.get((one.path, one.end_line + 1), 0.0))
+        for one in proposals
+    }
 
 
 def terms_of(store: Store, query: str, lexicon: Lexicon) -> tuple[Term, ...]:
@@ -140,14 +173,24 @@ def _affordable(terms: Sequence[Term]) -> Sequence[Term]:
 def _matching(store: Store, terms: Sequence[Term], joiner: str, scope: Scope) -> list[_Proposal]:
     match = joiner.join(one.match for one in terms)
     order = "newest" if min(one.count for one in terms) >= COUNTED_TO else "search"
-    wanted = {
-        "match": match,
-        "limit": POOL,
+    return _proposals(store.db.conn.execute(sql(order), {"match": match, "limit": POOL, **_where(scope)}))
+
+
+def _near(store: Store, keys: Iterable[int], scope: Scope) -> list[_Proposal]:
+    """Return fragments that only their meaning proposes, at their newest place in the scope, newest first."""
+    wanted = {"keys": json.dumps(sorted(keys)), **_where(scope)}
+    return _proposals(store.db.conn.execute(sql("near"), wanted))
+
+
+def _where(scope: Scope) -> dict[str, str | None]:
+    return {
         "kind": scope.kind,
         "since": None if scope.since is None else scope.since.isoformat(),
         "until": None if scope.until is None else scope.until.isoformat(),
     }
-    rows = store.db.conn.execute(sql(order), wanted)
+
+
+def _proposals(rows: Iterable[Any]) -> list[_Proposal]:
     return [
         _Proposal(
             key=row[0], id=FragmentId(row[1]), text=row[2], path=row[3], start_line=row[4], end_line=row[5], rank=row[6]

@@ -22,7 +22,7 @@ class House:
 
     def __init__(self, root: Path, **settings: object) -> None:
         self.root = root
-        self.settings: dict[str, object] = {"dreaming.timezone": ZONE, **settings}
+        self.settings: dict[str, object] = {"dreaming.timezone": ZONE, "embeddings.embedder": "off", **settings}
 
     def write(self, name: str, text: str) -> Path:
         """Write a file of the workspace, bytes as given."""

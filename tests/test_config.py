@@ -73,6 +73,11 @@ DEFAULTS: dict[str, object] = {
     "narrative.diary_entries": 200,
     "concepts.stop_words": (),
     "concepts.glossary": (),
+    "embeddings.embedder": "auto",
+    "embeddings.model": "",
+    "embeddings.base_url": "",
+    "embeddings.api_key_env": "",
+    "embeddings.timeout_seconds": 20,
 }
 
 ILLEGAL: list[tuple[str, object]] = [
@@ -139,6 +144,8 @@ ILLEGAL: list[tuple[str, object]] = [
     ("narrative.language", "English"),
     ("narrative.diary_entries", 0),
     ("concepts.glossary", "router"),
+    ("embeddings.embedder", "cloud"),
+    ("embeddings.timeout_seconds", 0),
 ]
 
 LEGAL_EDGES: list[tuple[str, object]] = [

@@ -33,7 +33,7 @@ def explain(common: Common, what: str | None, *, every: bool, as_json: bool) -> 
     what = printable(what) if what else what
     with common.open() as home:
         now = common.moment(home)
-        complain(tuple(map(str, observe(home, now=now).problems)))
+        complain(observe(home, now=now).problems)
         if every:
             found = examined(home, home.store.every(), now=now)
         else:

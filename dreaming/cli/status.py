@@ -19,7 +19,7 @@ def status(common: Common, *, as_json: bool) -> None:
     """Show how the workspace stands: what the last night did, and what stands in the way of promotion."""
     with common.open() as home:
         now = common.moment(home)
-        complain(tuple(map(str, observe(home, now=now).problems)))
+        complain(observe(home, now=now).problems)
         found = overview(home, now=now)
         if as_json:
             print_json(documents.status(home, found))

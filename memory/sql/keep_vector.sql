@@ -1,0 +1,5 @@
+-- Keeps the vector of a fragment in place of that of another model.
+INSERT INTO vector (fragment, model, dimension, value)
+SELECT key, :model, :dimension, :value FROM fragment WHERE key = :fragment AND text = :text
+ON CONFLICT (fragment) DO UPDATE
+SET model = excluded.model, dimension = excluded.dimension, value = excluded.value

