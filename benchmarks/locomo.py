@@ -1,8 +1,8 @@
 """`python -m benchmarks.locomo FILE`: is the evidence of a LoCoMo question among the first ten results?
 
 FILE is your own copy of the conversations as JSON: sessions with a time and turns, questions with a category and the
-ids of the turns that hold the answer. Each session becomes a diary of its day, each turn an item of its list. With the extra `[embeddings]` installed it is
-found by meaning too.
+ids of the turns that hold the answer. Each session becomes a diary of its day, each turn an item of its list. With the
+extra `[embeddings]` installed it is found by meaning too.
 """
 
 import json

@@ -55,6 +55,7 @@ def status(home: "Home", found: "Overview") -> Document:
             "archived": found.dropped,
         },
         "nights_without_promotion": found.streak,
+        "unrecorded": list(found.unrecorded),
         "blocking_gate": found.blocking,
         "nearest": [
             {

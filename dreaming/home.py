@@ -3,7 +3,7 @@
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
@@ -21,6 +21,7 @@ from workspace.files import DryFiles, Files
 STATE = Path("memory/.dreams")
 """Where the machine's own files live; they are kept out of version control and out of the diaries."""
 STORE = STATE / "recall.db"
+UNRECORDED = STATE / "unrecorded.txt"
 ATTEMPTS = 3
 """How often a change is worked out again when somebody saves the file under the program's hands."""
 
@@ -63,6 +64,18 @@ class Home:
             return datetime.combine(day, time(23, 59, 59), self.zone).astimezone(UTC)
         except OverflowError:  # a diary of the year 1 or 9999
             return datetime.combine(day, time(23, 59, 59), UTC)
+
+    def note_unrecorded(self, *, now: datetime) -> None:
+        """Remember beside the store that a recall could not be recorded in it; `dream status` counts these."""
+        with suppress(OSError), (self.root / UNRECORDED).open("a", encoding="utf-8") as file:
+            file.write(f"{now.isoformat(timespec='seconds')}\n")
+
+    def unrecorded(self) -> tuple[str, ...]:
+        """Return when recalls could not be recorded, oldest first."""
+        try:
+            return tuple((self.root / UNRECORDED).read_text(encoding="utf-8").split())
+        except OSError:
+            return ()
 
     def rewrite(self, name: str, change: Callable[[str], str]) -> bool:
         """Change one of the user's files by a function of its text; again when somebody saved it meanwhile."""

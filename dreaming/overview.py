@@ -32,6 +32,7 @@ class Overview:
     streak: int
     blocking: str | None
     nearest: tuple[Examined, ...]
+    unrecorded: tuple[str, ...] = ()
 
     @property
     def nearly_full(self) -> bool:
@@ -54,6 +55,7 @@ def overview(home: Home, *, now: datetime) -> Overview:
         streak=_streak(nights),
         blocking=next(iter(blocked), None),
         nearest=waiting[:3],
+        unrecorded=home.unrecorded(),
     )
 
 

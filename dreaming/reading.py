@@ -278,6 +278,7 @@ def _record(
             for statement, score in votes
         )
     except NotRecordedError as error:
+        home.note_unrecorded(now=now)
         return (str(error),)
     return ()
 

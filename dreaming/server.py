@@ -4,7 +4,7 @@ import logging
 import traceback
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from datetime import datetime
+from datetime import date, datetime
 from importlib.metadata import version
 from importlib.resources import files
 from typing import Annotated, Any
@@ -68,13 +68,19 @@ class Tools:
         self,
         query: Annotated[str, Field(description="What to look for, in the words a note would use.")],
         limit: Annotated[int, Field(ge=1, le=MOST_RESULTS, description="How many results at most.")] = reading.RESULTS,
+        since: Annotated[date | None, Field(description="Only diaries from this day on.")] = None,
+        until: Annotated[date | None, Field(description="Only diaries up to this day.")] = None,
+        sources: Annotated[list[reading.Source] | None, Field(description="Look only there; default: all.")] = None,
     ) -> Document:
         """Search the memory for earlier work, decisions, dates, preferences and to-dos.
 
         Results come best first, each with its place; relevance is 1 when the text answers every word of the query.
         """
         with self._opening() as home:
-            found = reading.search(home, printable(query), now=self._clock(home), limit=limit, surface=SURFACE)
+            wanted = reading.Wanted(sources=frozenset(sources or reading.Source), since=since, until=until)
+            found = reading.search(
+                home, printable(query), now=self._clock(home), limit=limit, surface=SURFACE, wanted=wanted
+            )
         _log(found.problems)
         return documents.search(found)
 

@@ -1,5 +1,7 @@
 """Reading is voting: what a search looks through, what counts, and through which door it came."""
 
+import subprocess
+import sys
 from datetime import date, datetime
 
 import pytest
@@ -8,6 +10,7 @@ from click.testing import CliRunner
 from dreaming import open_workspace
 from dreaming.cli import dream
 from dreaming.home import opened
+from dreaming.overview import overview
 from dreaming.promote import MEMORY
 from dreaming.reading import Found, Source, Wanted, search
 from house import ZONE, House, moment
@@ -126,3 +129,36 @@ def test_the_python_door_reads_and_dreams(house: House) -> None:
         report = memory.night(now=datetime.fromisoformat("2026-03-04T03:00+08:00"))
     assert read.text == CELL.strip()
     assert report.night == date(2026, 3, 4)
+
+
+def test_a_recall_that_cannot_be_recorded_spoils_no_search_and_is_shown(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house.write("memory/2026-03-02.md", CELL)
+    house.night("2026-03-03T03:00")
+    monkeypatch.setattr("memory.store.BUSY_SECONDS", 0.05)
+    with opened(house.root, environ={}, overrides=house.settings) as writer, writer.store.writing():
+        result = found(house, "garage panel")
+    assert (result.results[0].text, result.results[0].recorded) == (CELL[2:].strip(), False)
+    assert any("not recorded" in problem for problem in result.problems)
+    with opened(house.root, environ={}, overrides=house.settings) as home:
+        assert len(overview(home, now=moment("2026-03-03T13:00")).unrecorded) == 1
+
+
+def test_twenty_processes_that_search_at_once_lose_no_vote(house: House) -> None:
+    house.write("memory/2026-03-02.md", CELL)
+    house.night("2026-03-03T03:00")
+    code = (
+        "import sys; from datetime import datetime; from dreaming import open_workspace\n"
+        "with open_workspace(sys.argv[1], settings={'embeddings.embedder': 'off'}, environ={}) as memory:\n"
+        "    for n in range(5):\n"
+        "        now = datetime.fromisoformat('2026-03-04T12:00:00+08:00')\n"
+        "        found = memory.search(f'garage panel {sys.argv[2]}x{n}', now=now)\n"
+        "        assert not found.problems, found.problems\n"
+    )
+    running = [
+        subprocess.Popen([sys.executable, "-c", code, str(house.root), str(n)], stderr=subprocess.PIPE, text=True)
+        for n in range(20)
+    ]
+    assert [process.communicate(timeout=110)[1] for process in running] == [""] * 20
+    assert recalls(house) == 100
