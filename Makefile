@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: night test lint types docs docs-check wheel-check vectors-check bench clean
+.PHONY: night test lint types docs docs-check wheel-check vectors-check npm-check bench clean
 
 night: $(READY)
 	$(BIN)/dream demo --fresh demo
@@ -33,6 +33,10 @@ wheel-check: $(READY)
 vectors-check: $(READY)
 	@UV_PROJECT_ENVIRONMENT=.venv-embeddings $(BIN)/uv sync --locked --extra embeddings --quiet
 	.venv-embeddings/bin/python -m pytest tests/test_vectors.py tests/test_meaning.py
+
+npm-check: $(READY)
+	npm ci --silent --prefix tests/npm_client
+	node tests/npm_client/check.mjs $(CURDIR)/$(BIN)/dream
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
