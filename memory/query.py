@@ -47,9 +47,11 @@ def asked(query: str, lexicon: Lexicon) -> tuple[str, ...]:
     """Return the words to look for; characters that ICU took apart (`路|由|器`) are put together again."""
     telling = informative(query, lexicon)
     singles = frozenset(word for word in telling if len(word) == 1 and is_cjk(word))
+    runs = _runs(words(query), folded(query))
     found = [word for word in telling if word not in singles]
-    found += [piece for run in _runs(words(query), folded(query)) for piece in _pieces(run, singles)]
-    return tuple(dict.fromkeys(found or telling))[:MAX_TERMS]
+    found += [piece for run in runs for piece in _pieces(run, singles)]
+    whole = [run for run in runs if len(run) > 1]
+    return tuple(dict.fromkeys(found or whole or telling))[:MAX_TERMS]
 
 
 def _runs(segments: Sequence[str], text: str) -> list[str]:

@@ -152,3 +152,17 @@ def test_a_common_word_weighs_less_than_a_rare_one() -> None:
         hits = {hit.text: hit.relevance for hit in found(store, "kiln celadon", 10)}
         assert hits["glaze recipe for celadon"] > 0.9
         assert max(value for text, value in hits.items() if "kiln" in text) < 0.3
+
+
+def test_two_characters_are_found_together_even_if_one_of_them_joins_words() -> None:
+    assert asked("由器", WORDS) == ("由器",)
+    with Store.in_memory() as store:
+        put(store, "memory/2026-06-01.md", "- 器官移植的新闻\n\n- 路由器放在柜子上\n")
+        assert [hit.text for hit in found(store, "由器")] == ["路由器放在柜子上"]
+
+
+def test_of_a_very_common_word_the_newest_lines_are_found() -> None:
+    with Store.in_memory() as store:
+        put(store, "memory/2026-06-01.md", "\n\n".join(f"- kiln remark number {n}" for n in range(1600)))
+        put(store, "memory/2026-06-02.md", "- kiln cooled down\n", date(2026, 6, 2))
+        assert found(store, "kiln", 1)[0].text == "kiln cooled down"

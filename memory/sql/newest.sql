@@ -15,10 +15,19 @@ WITH matching (key, rank, place) AS (
         )
     FROM fragment_fts
     WHERE fragment_fts MATCH :match
+      AND EXISTS (
+        SELECT 1
+        FROM sighting
+        WHERE sighting.fragment = fragment_fts.rowid
+          AND (:kind IS NULL OR kind = :kind)
+          AND (:since IS NULL OR day >= :since)
+          AND (:until IS NULL OR day <= :until)
+      )
     ORDER BY rowid DESC
+    LIMIT :limit
 ),
 found (key, rank, place) AS (
-    SELECT key, rank, place FROM matching WHERE place IS NOT NULL LIMIT :limit
+    SELECT key, rank, place FROM matching
 )
 SELECT
     fragment.key,
