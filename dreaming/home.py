@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -135,8 +136,14 @@ def embedder_of(config: Config) -> Embedder | None:
             timeout_seconds=wish.timeout_seconds,
         )
     if wish.embedder == "local":
-        return LocalEmbedder()
-    return local_embedder() if wish.embedder == "auto" else None
+        return _loaded_once()
+    return _loaded_once() if wish.embedder == "auto" and local_embedder() else None
+
+
+@cache
+def _loaded_once() -> LocalEmbedder:
+    """Keep the model for the life of the process: a server opens the workspace for every call."""
+    return LocalEmbedder()
 
 
 def located(

@@ -142,7 +142,7 @@ def search(
     lines = _lines_found(home, query, terms, wanted, {hit.id for hit in hits})
     shown = [one for one in lines if one.source is Source.DREAMS and one.fragment is not None]
     votes = _votes(home, [(hit.id, hit.relevance, hit.answered) for hit in hits], now)
-    votes += _votes(home, [(FragmentId(one.fragment or ""), one.relevance, None) for one in shown], now)
+    votes += _shown_votes(home, shown, terms, now)
     trouble = _record(home, votes, query=query, surface=surface, now=now)
     results = [_result(hit, terms, recorded=not trouble) for hit in hits]
     results += [_line_result(line, terms, recorded=not trouble) for line in lines]
@@ -251,16 +251,23 @@ def _page(home: Home, name: str) -> str:
 
 
 def _votes(
-    home: Home, found: Sequence[tuple[FragmentId, float, tuple[int, ...] | None]], now: datetime
+    home: Home, found: Sequence[tuple[FragmentId, float, tuple[int, ...]]], now: datetime
 ) -> list[tuple[StatementId, float]]:
-    """Return the votes of what was found: for the statements that answered, for all where that is not known."""
+    """Return the votes of what was found, for the statements that answered."""
     voting = [(key, score, answered) for key, score, answered in found if score >= VOTE_FROM]
     ids = {c.id: c.fragment.statement_ids for c in _fragments(home, [key for key, _, _ in voting], now)}
+    return [(ids[key][n], score) for key, score, answered in voting if key in ids for n in answered]
+
+
+def _shown_votes(
+    home: Home, shown: Sequence[_Line], terms: Sequence[Term], now: datetime
+) -> list[tuple[StatementId, float]]:
+    """Return the votes of lines that show a fragment, for the statements of the fragment that answer."""
+    scores = {FragmentId(line.fragment): line.relevance for line in shown if line.fragment is not None}
     return [
-        (statement, score)
-        for key, score, answered in voting
-        for n, statement in enumerate(ids.get(key, ()))
-        if answered is None or n in answered
+        (candidate.fragment.statement_ids[n], scores[candidate.id])
+        for candidate in _fragments(home, sorted(scores), now)
+        for n in ranking.answered(candidate.fragment.statements, terms)
     ]
 
 
@@ -324,7 +331,7 @@ def _result(hit: ranking.Hit, terms: Sequence[Term], *, recorded: bool) -> Resul
         end_line=hit.end_line,
         text=hit.text,
         relevance=hit.relevance,
-        recorded=recorded and hit.relevance >= VOTE_FROM,
+        recorded=recorded and hit.relevance >= VOTE_FROM and bool(hit.answered),
         source=Source.DIARY.value,
         snippet=marked(hit.text, terms),
     )

@@ -29,7 +29,10 @@ RANKED_AT_MOST = 2000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A fragment found: relevance in [0, 1], `answered` the positions of the statements that earned it."""
+    """A fragment found: relevance in [0, 1], `answered` the positions of the statements that earned it.
+
+    Nothing answered when only the meaning of the whole fragment is near: that is no vote for any one of its statements.
+    """
 
     id: FragmentId
     path: str
@@ -98,7 +101,7 @@ def search(
             end_line=proposal.end_line,
             text=proposal.text,
             relevance=min(share, most),
-            answered=answered(statements[proposal.key], terms),
+            answered=answered(statements[proposal.key], terms) if covered(folded(proposal.text), terms) else (),
         )
         for proposal, share in ranked
     )

@@ -162,3 +162,12 @@ def test_twenty_processes_that_search_at_once_lose_no_vote(house: House) -> None
     ]
     assert [process.communicate(timeout=110)[1] for process in running] == [""] * 20
     assert recalls(house) == 100
+
+
+def test_a_hit_in_the_dreams_votes_only_for_the_statement_that_answered(house: House) -> None:
+    house.write(
+        "memory/2026-03-02.md", "- dentist is Brandt\n- kiln takes cone six\n- router upstairs\n- tea is green\n"
+    )
+    house.night("2026-03-03T03:00")
+    found(house, "kiln cone", sources=frozenset({Source.DREAMS}))
+    assert house.explain("kiln", "2026-03-05T12:00").candidate.votes == (0, 1, 0, 0)

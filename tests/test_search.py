@@ -163,6 +163,6 @@ def test_two_characters_are_found_together_even_if_one_of_them_joins_words() -> 
 
 def test_of_a_very_common_word_the_newest_lines_are_found() -> None:
     with Store.in_memory() as store:
-        put(store, "memory/2026-06-01.md", "\n\n".join(f"- kiln remark number {n}" for n in range(1600)))
-        put(store, "memory/2026-06-02.md", "- kiln cooled down\n", date(2026, 6, 2))
-        assert found(store, "kiln", 1)[0].text == "kiln cooled down"
+        put(store, "memory/2026-06-15.md", "\n\n".join(f"- kiln remark number {n}" for n in range(1600)))
+        put(store, "memory/2026-06-16.md", "- kiln cooled down over one long cold night\n", date(2026, 6, 16))
+        assert found(store, "kiln", 1)[0].text == "kiln cooled down over one long cold night"
