@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
 from functools import partial
+from itertools import accumulate
 
 from dreaming.home import Home
 from dreaming.masking import masked_lines
@@ -138,7 +139,7 @@ def search(
     """Return what answers a query, best first, and record the recall of each fragment at relevance 0.3 or more."""
     observed = observe(home, now=now)
     terms = ranking.terms_of(home.store, query, home.lexicon)
-    hits, silent = _fragments_found(home, query, wanted, limit)
+    hits, silent = _fragments_found(home, query, terms, wanted, limit)
     lines = _lines_found(home, query, terms, wanted, {hit.id for hit in hits})
     shown = [one for one in lines if one.source is Source.DREAMS and one.fragment is not None]
     votes = _votes(home, [(hit.id, hit.relevance, hit.answered) for hit in hits], now)
@@ -147,9 +148,9 @@ def search(
     results = [_result(hit, terms, recorded=not trouble) for hit in hits]
     results += [_line_result(line, terms, recorded=not trouble) for line in lines]
     # Fragments come in their own order; a line of a page stands where its relevance puts it, behind equal fragments.
-    places = [(-_least(hits[: n + 1]), 0, n) for n in range(len(hits))] + [
-        (-line.relevance, 1, n) for n, line in enumerate(lines)
-    ]
+    least = accumulate((hit.relevance for hit in hits), min)
+    places = [(-share, 0, n) for n, share in enumerate(least)]
+    places += [(-line.relevance, 1, n) for n, line in enumerate(lines)]
     ordered = [result for _, result in sorted(zip(places, results, strict=True), key=lambda pair: pair[0])]
     return Found(query=query, results=tuple(ordered[:limit]), problems=(*observed.problems, *silent, *trouble))
 
@@ -194,14 +195,14 @@ def _fragments(home: Home, ids: Sequence[FragmentId], now: datetime) -> Iterable
 
 
 def _fragments_found(
-    home: Home, query: str, wanted: Wanted, limit: int
+    home: Home, query: str, terms: Sequence[Term], wanted: Wanted, limit: int
 ) -> tuple[tuple[ranking.Hit, ...], tuple[str, ...]]:
     """Return the fragments found, and what went wrong with finding them by meaning."""
     kinds = [Kind(source.value) for source in (Source.DIARY, Source.SESSION) if source in wanted.sources]
     if not kinds:
         return (), ()
     scope = ranking.Scope(kind=kinds[0] if len(kinds) == 1 else None, since=wanted.since, until=wanted.until)
-    by_words = partial(ranking.search, home.store, query, home.lexicon, limit=limit, scope=scope)
+    by_words = partial(ranking.search, home.store, query, home.lexicon, limit=limit, scope=scope, terms=terms)
     try:
         return by_words(embedder=home.embedder), ()
     except EmbedderError as error:
@@ -269,10 +270,6 @@ def _shown_votes(
         for candidate in _fragments(home, sorted(scores), now)
         for n in ranking.answered(candidate.fragment.statements, terms)
     ]
-
-
-def _least(hits: Sequence[ranking.Hit]) -> float:
-    return min(hit.relevance for hit in hits)
 
 
 def _record(

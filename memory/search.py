@@ -1,10 +1,9 @@
 """Ranking of fragments for a query: FTS5 finds, its rank and what stands around a fragment order."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
 from memory.concepts import Lexicon, is_telling
 from memory.model import FragmentId, Kind
@@ -76,12 +75,15 @@ def search(
     limit: int,
     scope: Scope = EVERYWHERE,
     embedder: Embedder | None = None,
+    terms: Sequence[Term] | None = None,
 ) -> tuple[Hit, ...]:
     """Return the fragments that answer the query best; ties go to the newest place, then to the id.
 
+    Who has the query's words already (`terms_of`) gives them: counting them is a good part of a search.
     Raise EmbedderError when there is an embedder and it fails.
     """
-    terms = terms_of(store, query, lexicon)
+    if terms is None:
+        terms = terms_of(store, query, lexicon)
     if not terms or limit < 1:
         return ()
     words = gist(zip(asked(query, lexicon), (one.weight for one in terms), strict=True))
@@ -89,7 +91,7 @@ def search(
         {} if embedder is None else dict(nearest(store, embedder, query, limit=POOL, gist=words, where=_where(scope)))
     )
     proposals = _proposed(store, terms, limit, scope)
-    proposals += _near(store, near.keys() - {one.key for one in proposals}, scope)
+    proposals += _proposals(store, [(key, 0.0) for key in sorted(near.keys() - {one.key for one in proposals})], scope)
     ranked = _ordered(proposals, terms, near)[:limit]
     most = 1.0 if is_telling(query, lexicon) else UNTELLING
     statements = _statements(store, [proposal.key for proposal, _ in ranked])
@@ -176,13 +178,19 @@ def _affordable(terms: Sequence[Term]) -> Sequence[Term]:
 def _matching(store: Store, terms: Sequence[Term], joiner: str, scope: Scope) -> list[_Proposal]:
     match = joiner.join(one.match for one in terms)
     order = "newest" if min(one.count for one in terms) >= COUNTED_TO else "search"
-    return _proposals(store.db.conn.execute(sql(order), {"match": match, "limit": POOL, **_where(scope)}))
+    ranked = store.db.conn.execute(sql(order), {"match": match, "limit": POOL, **_where(scope)}).fetchall()
+    return _proposals(store, ranked, scope)
 
 
-def _near(store: Store, keys: Iterable[int], scope: Scope) -> list[_Proposal]:
-    """Return fragments that only their meaning proposes, at their newest place in the scope, newest first."""
-    wanted = {"keys": json.dumps(sorted(keys)), **_where(scope)}
-    return _proposals(store.db.conn.execute(sql("near"), wanted))
+def _proposals(store: Store, ranked: Sequence[tuple[int, float]], scope: Scope) -> list[_Proposal]:
+    """Return fragments, given with FTS5's rank, at their newest place in the scope: best first, then newest first."""
+    rows = store.db.conn.execute(sql("places"), {"ranked": json.dumps(ranked), **_where(scope)})
+    return [
+        _Proposal(
+            key=row[0], id=FragmentId(row[1]), text=row[2], path=row[3], start_line=row[4], end_line=row[5], rank=row[6]
+        )
+        for row in rows
+    ]
 
 
 def _where(scope: Scope) -> dict[str, str | None]:
@@ -191,15 +199,6 @@ def _where(scope: Scope) -> dict[str, str | None]:
         "since": None if scope.since is None else scope.since.isoformat(),
         "until": None if scope.until is None else scope.until.isoformat(),
     }
-
-
-def _proposals(rows: Iterable[Any]) -> list[_Proposal]:
-    return [
-        _Proposal(
-            key=row[0], id=FragmentId(row[1]), text=row[2], path=row[3], start_line=row[4], end_line=row[5], rank=row[6]
-        )
-        for row in rows
-    ]
 
 
 def _statements(store: Store, keys: Sequence[int]) -> dict[int, list[str]]:

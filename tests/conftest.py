@@ -1,8 +1,9 @@
-"""Shared pieces of the tests: where the recorded numbers are read from, and Hypothesis' settings."""
+"""Shared pieces of the tests: the recorded numbers, a user without privileges, and Hypothesis' settings."""
 
 import json
 import os
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ settings.register_profile("steady", deadline=None, derandomize=True, suppress_he
 settings.load_profile("steady")
 
 GOLDEN = Path(os.environ.get("GOLDEN_DIR") or Path(__file__).parent / "golden")
+NOBODY = 65534
 
 
 @pytest.fixture(scope="session")
@@ -31,3 +33,18 @@ def golden() -> Callable[[str], Any]:
 def house(tmp_path: Path) -> House:
     """An empty workspace."""
     return House(tmp_path)
+
+
+@pytest.fixture
+def plain_user(tmp_path: Path) -> Iterator[Path]:
+    """A workspace of a user whom permissions bind, even where the tests are run by root."""
+    if os.geteuid():
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory() as name:
+        os.chown(name, NOBODY, NOBODY)
+        os.seteuid(NOBODY)
+        try:
+            yield Path(name)
+        finally:
+            os.seteuid(0)

@@ -1,7 +1,5 @@
 import os
-import tempfile
 import unicodedata
-from collections.abc import Iterator
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
@@ -16,21 +14,6 @@ from workspace.errors import UnreadableError
 
 NOBODY = 65534
 JUNE_15 = date(2026, 6, 15)
-
-
-@pytest.fixture
-def plain_user(tmp_path: Path) -> Iterator[Path]:
-    """A workspace of a user whom permissions bind, even where the tests are run by root."""
-    if os.geteuid():
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory() as name:
-        os.chown(name, NOBODY, NOBODY)
-        os.seteuid(NOBODY)
-        try:
-            yield Path(name)
-        finally:
-            os.seteuid(0)
 
 
 def note(root: Path, name: str, content: str | bytes = "- a fact to keep\n") -> Path:

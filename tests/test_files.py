@@ -28,21 +28,6 @@ NIGHT = datetime(2026, 6, 18, 3, 1, tzinfo=UTC)
 NOBODY = 65534
 
 
-@pytest.fixture
-def plain_user(tmp_path: Path) -> Iterator[Path]:
-    """A workspace of a user whom permissions bind, even where the tests are run by root."""
-    if os.geteuid():
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory() as name:
-        os.chown(name, NOBODY, NOBODY)
-        os.seteuid(NOBODY)
-        try:
-            yield Path(name)
-        finally:
-            os.seteuid(0)
-
-
 @contextmanager
 def largest_file(size: int) -> Iterator[None]:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -1,4 +1,4 @@
--- Which fragments match, best first, and where do they stand (newest day, then path and line)?
+-- Which fragments match, best first (then newest day, path and line), and how well?
 WITH matching (key, rank, place) AS (
     SELECT
         rowid,
@@ -15,23 +15,5 @@ WITH matching (key, rank, place) AS (
         )
     FROM fragment_fts
     WHERE fragment_fts MATCH :match
-),
-found (key, rank, place) AS (
-    SELECT key, rank, place FROM matching WHERE place IS NOT NULL ORDER BY rank, place DESC LIMIT :limit
 )
-SELECT
-    fragment.key,
-    fragment.id,
-    fragment.text,
-    substr(found.place, 11, length(found.place) - 19),
-    CAST(substr(found.place, -9) AS INTEGER),
-    (
-        SELECT max(end_line)
-        FROM sighting
-        WHERE sighting.path = substr(found.place, 11, length(found.place) - 19)
-          AND sighting.start_line = CAST(substr(found.place, -9) AS INTEGER)
-          AND sighting.fragment = found.key
-    ),
-    -found.rank
-FROM found JOIN fragment ON fragment.key = found.key
-ORDER BY found.rank, found.place DESC
+SELECT key, rank FROM matching WHERE place IS NOT NULL ORDER BY rank, place DESC LIMIT :limit

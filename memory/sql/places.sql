@@ -1,18 +1,19 @@
--- Where do these fragments stand (newest day, then path and line)?
-WITH found (key, place) AS (
+-- Where do these ranked fragments stand (newest day, then path and line)? Best first, equal ones newest first.
+WITH found (key, rank, place) AS (
     SELECT
-        value,
+        json_extract(value, '$[0]'),
+        json_extract(value, '$[1]'),
         (
             SELECT day || path || printf('%09d', start_line)
             FROM sighting
-            WHERE sighting.fragment = value
+            WHERE sighting.fragment = json_extract(ranked.value, '$[0]')
               AND (:kind IS NULL OR kind = :kind)
               AND (:since IS NULL OR day >= :since)
               AND (:until IS NULL OR day <= :until)
             ORDER BY day DESC, path DESC, start_line DESC
             LIMIT 1
         )
-    FROM json_each(:keys)
+    FROM json_each(:ranked) AS ranked
 )
 SELECT
     fragment.key,
@@ -27,7 +28,7 @@ SELECT
           AND sighting.start_line = CAST(substr(found.place, -9) AS INTEGER)
           AND sighting.fragment = found.key
     ),
-    0.0
+    -found.rank
 FROM found JOIN fragment ON fragment.key = found.key
 WHERE found.place IS NOT NULL
-ORDER BY found.place DESC
+ORDER BY found.rank, found.place DESC
