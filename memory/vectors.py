@@ -355,7 +355,8 @@ def _standing(store: Store, keys: Sequence[int], where: Where) -> frozenset[int]
 
 def scale_of(store: Store, embedder: Embedder) -> Scale:
     """Return the scale of a model, measured once and kept in the store."""
-    name, kept = f"vector scale {embedder.model_id}", store.setting(f"vector scale {embedder.model_id}")
+    name = f"vector scale {embedder.model_id}"
+    kept = store.setting(name)
     if kept is None:
         scale = measured(embedder)
         store.set_setting(name, json.dumps([scale.unrelated, scale.related]))
