@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -270,6 +271,8 @@ def test_the_demo_promotes_the_rule_and_refuses_a_folder_in_use(tmp_path: Path) 
     assert result.exit_code == 0, result.output
     assert "真实数据库" in (folder / "MEMORY.md").read_text(encoding="utf-8")
     assert str(folder / "DREAMS.md") in result.output
+    suggested = shlex.split(result.output.splitlines()[-1].removeprefix("Ask it:  dream "))
+    assert "memory/2026-06-03.md:5-6" in CliRunner().invoke(dream, suggested).output
     refused = CliRunner().invoke(dream, ["demo", str(folder)])
     assert refused.exit_code == 1
     assert "--fresh" in refused.stderr

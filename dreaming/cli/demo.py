@@ -1,5 +1,6 @@
 """`dream demo`: three invented weeks, played into a folder."""
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,7 +45,7 @@ def _conclude(folder: Path, kept: tuple[Promotion, ...]) -> None:
         say("")
     say(f"Read on: {(folder / 'DREAMS.md').resolve()}")
     say(f"         {(folder / 'MEMORY.md').resolve()}")
-    say(f"Ask it:  dream search --workspace {folder} 'which database do tests use'")
+    say(f"Ask it:  dream search --workspace {shlex.quote(str(folder))} '测试用什么数据库'")
 
 
 def _why(one: Promotion) -> Iterator[str]:
