@@ -19,8 +19,11 @@ All of it is 1, two thirds 0.97, half 0.80, a third 0.33, a quarter 0.13: a ques
 "coin cell"), so a gap costs little, but a fragment that shares one word in four is no answer and gets no vote."""
 UNTELLING = 0.2
 """The most that a query without one informative word ("the") can give: what it finds is shown, and is no vote."""
-COMMON_FROM = 4
-"""A word in at most this many fragments counts fully; from there on its weight falls with the logarithm."""
+COMMON_FROM = 0.05
+"""A word in at most one fragment of twenty counts fully; beyond, its weight falls with the logarithm of its share.
+
+A share, not a number: the same question about the same line has the same relevance in a small store and in a large one.
+Only what stands nearly everywhere ("Caroline" in a diary about Caroline) says little."""
 ENDINGS = "(?:s|es|e|ed|er|ers|d|ing|ings|ly|y|ies|ied|ion|ions|ment|ments|al|able|n|en)?"
 """What may follow the stem of an English word (and, by luck, of some German ones)."""
 LONGEST_WORD = 3
@@ -31,7 +34,10 @@ MAX_TERMS = 24
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
-    """A word of a query: how FTS5 finds it, how it is recognised in folded text, and how telling it is."""
+    """A word of a query: how FTS5 finds it, how it is recognised in folded text, and how telling it is.
+
+    `count` is the number of fragments that hold it, `weight` what it counts, in (0, 1].
+    """
 
     match: str
     pattern: re.Pattern[str]
@@ -94,13 +100,13 @@ def matched(word: str) -> str:
     return '"' + spaced(word).replace('"', " ").strip() + '"'
 
 
-def term(word: str, count: int = 0) -> Term:
-    """Return how a word of a query is found, and what it counts when it stands in so many fragments."""
+def term(word: str, *, count: int = 0, share: float = 0.0) -> Term:
+    """Return how a word of a query is found, and what it counts when that share of the fragments holds it."""
     return Term(
         match=matched(word),
         pattern=_pattern(word),
         count=count,
-        weight=1 / (1 + log2(max(1.0, count / COMMON_FROM))),
+        weight=1 / (1 + log2(max(1.0, share / COMMON_FROM))),
     )
 
 

@@ -22,6 +22,10 @@ RELEVANCE_IN_RANKS = 4.0
 COUNTED_TO = 1500
 """Beyond this many fragments a word is as common as it gets: it is not counted further, and of the fragments that
 hold nothing rarer the newest are taken, not the best ranked."""
+SAMPLE = 2000
+"""The newest fragments, among which it is seen how common a word is: that costs the same in a store of any size."""
+FEWEST = 200
+"""A share is taken of no fewer: in a diary of ten lines a word that stands twice is not common yet."""
 RANKED_AT_MOST = 2000
 """Fragments FTS5 ranks for a query when no fragment holds all words: the rarest words first, while they fit."""
 
@@ -149,9 +153,10 @@ def terms_of(store: Store, query: str, lexicon: Lexicon) -> tuple[Term, ...]:
 
 
 def _term(store: Store, word: str) -> Term:
-    """Return a word with its weight: 1 for a rare one, less the more fragments hold it, however large the store."""
-    count = store.db.conn.execute(sql("frequency"), {"match": matched(word), "limit": COUNTED_TO}).fetchone()[0]
-    return term(word, count)
+    """Return a word with how many fragments hold it, and its weight after its share among the newest ones."""
+    wanted = {"match": matched(word), "limit": COUNTED_TO, "newest": SAMPLE}
+    count, sampled, newest = store.db.conn.execute(sql("frequency"), wanted).fetchone()
+    return term(word, count=count, share=sampled / max(newest, FEWEST))
 
 
 def _proposed(store: Store, terms: Sequence[Term], limit: int, scope: Scope) -> list[_Proposal]:

@@ -47,24 +47,46 @@ def test_a_question_in_any_script_finds_its_line_first(query: str, line: str) ->
         assert hits[0].relevance >= 0.8
 
 
-@pytest.mark.parametrize("extra", [0, 300])
-@pytest.mark.parametrize(("query", "line"), LABELLED[:7], ids=[query for query, _ in LABELLED[:7]])
-def test_relevance_of_an_obvious_answer_does_not_depend_on_how_much_is_remembered(
-    query: str, line: str, extra: int
-) -> None:
+ASKED_TWICE = (
+    ("garage panel", "which cell does the panel in the garage take again", "Garage panel takes a CR2450 cell"),
+    ("database for tests", "could you please remind me which database we decided on for our tests", LABELLED[5][1]),
+    ("plumber", "do you remember what the name of the plumber was", "The plumber is called Brandt"),
+    ("coffee Ben likes", "what kind of coffee does Ben like, please tell me", "Ben likes a flat white as his coffee"),
+    ("测试数据库", "请告诉我当时决定测试要用什么数据库来着", "测试必须使用真实数据库，不接受 mock"),
+    ("锅炉压力", "你还记得锅炉的压力是多少吗", "锅炉压力保持在 1.5 bar"),
+    ("Lieferdienst Dienstag", "sag mir bitte nochmal, ob der Lieferdienst am Dienstag kommt", LABELLED[8][1]),
+    ("connection pool 上限", "请问 order-service 的 connection pool 上限现在是多少", LABELLED[11][1]),
+)
+"""A short question, a long one, and the line that obviously answers both."""
+SMALL_TALK = (
+    "Could you please look at the new garden before we decide on the {n} seeds",
+    "We decided to use the small oven for test number {n} and remember the time it took",
+    "Ben and I tell the same story {n} times a day, what a kind of joke",
+    "今天请他告诉我第 {n} 号花盆的情况，当时没有决定",
+    "Bitte sag nochmal, wann der Bus Nummer {n} am Dienstag kommt",
+    "The current panel discussion {n} was on coffee, likes and the service",
+)
+
+
+@pytest.mark.parametrize("remembered", [6, 60, 2400])
+def test_relevance_of_an_obvious_answer_does_not_depend_on_how_much_is_remembered(remembered: int) -> None:
     with Store.in_memory() as alone, Store.in_memory() as crowded:
-        put(alone, "memory/2026-06-01.md", f"- {line}\n")
-        put(crowded, "memory/2026-06-01.md", f"- {line}\n")
-        other = "\n\n".join(f"- unrelated remark {n} on gardening number {n * 7}" for n in range(extra))
-        put(crowded, "memory/2026-06-02.md", other, date(2026, 6, 2))
-        assert abs(found(alone, query)[0].relevance - found(crowded, query)[0].relevance) <= 0.1
+        answers = "\n\n".join(f"- {line}" for _, _, line in ASKED_TWICE)
+        talk = "\n\n".join(f"- {SMALL_TALK[n % len(SMALL_TALK)].format(n=n)}" for n in range(remembered))
+        put(alone, "memory/2026-06-01.md", answers)
+        put(crowded, "memory/2026-06-01.md", answers)
+        put(crowded, "memory/2026-06-02.md", talk, date(2026, 6, 2))
+        for short, long, line in ASKED_TWICE:
+            for query in (short, long):
+                there = {hit.text: hit.relevance for hit in found(crowded, query, 20)}
+                assert abs(there[line] - found(alone, query)[0].relevance) <= 0.1, query
 
 
-def test_a_long_question_and_a_short_one_agree_on_an_obvious_answer() -> None:
-    line = "Garage panel takes a CR2450 cell"
-    short = relevance(line, [term(word) for word in asked("garage panel", WORDS)])
-    long = relevance(line, [term(word) for word in asked("which cell does the panel in the garage take again", WORDS)])
-    assert abs(short - long) <= 0.1
+@pytest.mark.parametrize(("short", "long", "line"), ASKED_TWICE, ids=[short for short, _, _ in ASKED_TWICE])
+def test_a_long_question_and_a_short_one_agree_on_an_obvious_answer(short: str, long: str, line: str) -> None:
+    with Store.in_memory() as store:
+        put(store, "memory/2026-06-01.md", f"- {line}\n")
+        assert abs(found(store, short)[0].relevance - found(store, long)[0].relevance) <= 0.1
 
 
 def test_one_word_in_four_is_no_answer_and_gets_no_vote() -> None:
