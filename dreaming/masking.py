@@ -1,6 +1,7 @@
 """Markdown without its secrets, also those that only their heading or list gives away."""
 
 from collections.abc import Sequence
+from difflib import SequenceMatcher
 
 from dreaming.observe import hidden, remembered
 from memory.chunking import chunks, source_lines
@@ -14,17 +15,34 @@ Standing = Sequence[tuple[Fragment, Chunk]]
 def masked(text: str, lexicon: Lexicon) -> str:
     """Return a text with `[secret:<kind>]` in place of each secret; the lines stay where they are."""
     standing = [(remembered(chunk, Kind.DIARY, lexicon), chunk) for chunk in chunks(text)]
-    return redacted("\n".join(masked_lines(source_lines(text), standing)))[0]
+    return "\n".join(masked_lines(source_lines(text), standing))
 
 
 def masked_lines(lines: Sequence[str], standing: Standing) -> list[str]:
-    """Return the lines; where a chunk holds a secret as they are remembered, elsewhere judged below their heading."""
+    """Return the lines; where a chunk holds a secret as they are remembered, elsewhere judged below their heading.
+
+    Before and after that they are judged as one text: no line of a key says by itself that it is one.
+    """
+    return _in_place(_line_by_line(_in_place(lines), standing))
+
+
+def _in_place(lines: Sequence[str]) -> list[str]:
+    """Return the lines without the secrets of all of them; one of several lines leaves blank ones behind."""
+    shown = redacted("\n".join(lines))[0].split("\n")
+    if len(shown) == len(lines):
+        return shown
+    changes = SequenceMatcher(None, lines, shown).get_opcodes()
+    gaps = (shown[start:stop] + [""] * (last - first - stop + start) for _, first, last, start, stop in changes)
+    return [line for lines_and_gap in gaps for line in lines_and_gap]
+
+
+def _line_by_line(lines: Sequence[str], standing: Standing) -> list[str]:
     remembered_as, secret = _remembered_as(standing), _secret(standing)
     shown, heading = [], ""
     for number, line in enumerate(lines, 1):
         plain = redacted(line)[0] if line.startswith("#") else hidden(heading, line)
         heading = plain.strip("# ") if line.startswith("#") else heading
-        only_beside_others = number in secret and plain == line
+        only_beside_others = line and number in secret and plain == line
         shown.append(" ".join(remembered_as[number]) if only_beside_others else plain)
     return shown
 

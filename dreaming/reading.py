@@ -184,7 +184,7 @@ def get(home: Home, name: str, *, now: datetime, surface: str = "get") -> Read:
         path=place.path,
         start_line=start,
         end_line=end,
-        text=redacted("\n".join(masked_lines(lines, standing)[start - 1 : end]))[0],
+        text="\n".join(masked_lines(lines, standing)[start - 1 : end]),
         results=tuple(_opened_result(one, chunk, place.path, share, recorded=recorded) for one, chunk in standing),
         problems=(*observed.problems, *trouble),
     )

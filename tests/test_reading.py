@@ -171,3 +171,17 @@ def test_a_hit_in_the_dreams_votes_only_for_the_statement_that_answered(house: H
     house.night("2026-03-03T03:00")
     found(house, "kiln cone", sources=frozenset({Source.DREAMS}))
     assert house.explain("kiln", "2026-03-05T12:00").candidate.votes == (0, 1, 0, 0)
+
+
+@pytest.mark.parametrize("around", [("```", "```"), ("<!--", "-->"), ("keys:", "end")], ids=["code", "comment", "text"])
+def test_no_line_of_a_key_can_be_read_and_the_lines_below_it_keep_their_numbers(
+    house: House, around: tuple[str, str]
+) -> None:
+    body = "MIIEowIBAAKCAQEA7bq1\nabcd+/efgh1234567890abcdefghij"
+    key = f"-----BEGIN RSA PRIVATE KEY-----\n{body}\n-----END RSA PRIVATE KEY-----"
+    house.write("memory/2026-03-02.md", f"- above\n\n{around[0]}\n{key}\n{around[1]}\n\n- below stands more\n")
+    whole = house.get("memory/2026-03-02.md", "2026-03-03T12:00").text
+    assert "[secret:" in whole
+    assert [line for line in body.split("\n") if line in whole] == []
+    assert whole.split("\n")[9] == "- below stands more"
+    assert house.get("memory/2026-03-02.md:5-6", "2026-03-03T12:00").text.strip() == ""

@@ -250,6 +250,13 @@ def test_secrets_are_masked_before_they_are_written(garage: House, text: str, he
     assert "4711" not in written
 
 
+def test_a_key_in_a_code_fence_is_masked_in_all_its_lines(garage: House) -> None:
+    key = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA7bq1\n-----END RSA PRIVATE KEY-----"
+    call(garage, "diary_append", text=f"```\n{key}\n```\n\n- the key is old")
+    assert "MIIE" not in garage.read(TODAY)
+    assert garage.read(TODAY).endswith("\n- the key is old\n")
+
+
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
