@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from itertools import chain
 
 from dreaming.observe import hidden, remembered
 from memory.chunking import chunks, source_lines
@@ -23,26 +24,28 @@ def masked_lines(lines: Sequence[str], standing: Standing) -> list[str]:
 
     Before and after that they are judged as one text: no line of a key says by itself that it is one.
     """
-    return _in_place(_line_by_line(_in_place(lines), standing))
+    return _in_place(_line_by_line(lines, standing))
 
 
 def _in_place(lines: Sequence[str]) -> list[str]:
-    """Return the lines without the secrets of all of them; one of several lines leaves blank ones behind."""
+    """Return as many lines without the secrets of all of them; one of several lines leaves blank ones behind."""
     shown = redacted("\n".join(lines))[0].split("\n")
     if len(shown) == len(lines):
         return shown
     changes = SequenceMatcher(None, lines, shown).get_opcodes()
-    gaps = (shown[start:stop] + [""] * (last - first - stop + start) for _, first, last, start, stop in changes)
-    return [line for lines_and_gap in gaps for line in lines_and_gap]
+    padded = [shown[start:stop] + [""] * (last - first - stop + start) for _, first, last, start, stop in changes]
+    spread = list(chain.from_iterable(padded))
+    # Keys that repeat the lines between them can be told apart in no certain way; then the blank lines come last.
+    return spread if len(spread) == len(lines) else shown + [""] * (len(lines) - len(shown))
 
 
 def _line_by_line(lines: Sequence[str], standing: Standing) -> list[str]:
     remembered_as, secret = _remembered_as(standing), _secret(standing)
     shown, heading = [], ""
-    for number, line in enumerate(lines, 1):
-        plain = redacted(line)[0] if line.startswith("#") else hidden(heading, line)
+    for number, (line, left) in enumerate(zip(lines, _in_place(lines), strict=True), 1):
+        plain = redacted(left)[0] if line.startswith("#") else hidden(heading, left)
         heading = plain.strip("# ") if line.startswith("#") else heading
-        only_beside_others = line and number in secret and plain == line
+        only_beside_others = number in secret and plain == line
         shown.append(" ".join(remembered_as[number]) if only_beside_others else plain)
     return shown
 

@@ -185,3 +185,11 @@ def test_no_line_of_a_key_can_be_read_and_the_lines_below_it_keep_their_numbers(
     assert [line for line in body.split("\n") if line in whole] == []
     assert whole.split("\n")[9] == "- below stands more"
     assert house.get("memory/2026-03-02.md:5-6", "2026-03-03T12:00").text.strip() == ""
+
+
+def test_keys_that_repeat_what_stands_between_them_are_hidden_too(house: House) -> None:
+    keys = [f"-----BEGIN RSA PRIVATE KEY-----\n{one}\n-----END RSA PRIVATE KEY-----" for one in ("p", "x", "y")]
+    house.write("memory/2026-03-02.md", "```\n{}\na\n{}\np\n{}\n```\n".format(*keys))
+    lines = house.get("memory/2026-03-02.md", "2026-03-03T12:00").text.split("\n")
+    assert len(lines) == 13
+    assert "y" not in lines
