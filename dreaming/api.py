@@ -29,7 +29,7 @@ class Memory:
         return reading.search(self.home, query, now=_moment(now), limit=limit, surface="python", wanted=wanted)
 
     def get(self, place: str, *, now: datetime | None = None) -> Read:
-        """Return lines of a diary, named as a search names them; raise UnknownSourceError or NoSuchLinesError."""
+        """Return lines named as a search names them; raise UnknownSourceError, NoSuchLinesError or WorkspaceError."""
         return reading.get(self.home, place, now=_moment(now), surface="python")
 
     def append(self, text: str, *, heading: str = "Today", now: datetime | None = None) -> Appended:

@@ -2,19 +2,19 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from enum import StrEnum
 from functools import partial
 from itertools import accumulate
 
 from dreaming.home import Home
-from dreaming.masking import masked_lines
+from dreaming.masking import masked, masked_lines
 from dreaming.observe import observe, remembered
 from dreaming.pages import DREAMS
 from dreaming.promote import MEMORY
 from memory import search as ranking
-from memory.chunking import chunks, source_lines
+from memory.chunking import chunks
 from memory.concepts import is_telling
 from memory.model import Candidate, Chunk, Fragment, FragmentId, Kind, StatementId
 from memory.query import Term, marked, relevance
@@ -23,7 +23,8 @@ from memory.trust import redacted
 from memory.vectors import EmbedderError
 from workspace import diary
 from workspace.errors import UnreadableError, WorkspaceError
-from workspace.readable import readable
+from workspace.lines import one_line, printable, split_lines
+from workspace.readable import ReadableLine, readable, unmarked
 
 VOTE_FROM = 0.3
 """A hit below this relevance is returned but is no vote (SPEC 12)."""
@@ -37,17 +38,18 @@ READ = "read by its lines"
 
 
 class UnknownSourceError(Exception):
-    """A read names something that is no diary of the workspace."""
+    """A read names something that is neither a diary nor a page of the workspace."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         super().__init__(
-            f"{name} is no diary here; name one as a search prints it, for example memory/2026-06-15.md:5-8"
+            f"there is no {name} to read here; name a diary, {MEMORY} or {DREAMS} as a search prints it, "
+            "for example memory/2026-06-15.md:5-8"
         )
 
 
 class NoSuchLinesError(Exception):
-    """A read names lines that the diary has not got."""
+    """A read names lines that the file has not got."""
 
     def __init__(self, path: str, count: int) -> None:
         self.path = path
@@ -108,7 +110,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Read:
-    """Lines of a diary, 1-based and inclusive, and the fragments that stand on them."""
+    """Lines of a diary or a page, 1-based and inclusive, and the fragments that stand on them."""
 
     path: str
     start_line: int
@@ -120,7 +122,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Lines of a diary as somebody named them; None where no line was named."""
+    """Lines of a file as somebody named them; None where no line was named."""
 
     path: str
     start: int | None
@@ -156,36 +158,23 @@ def search(
 
 
 def get(home: Home, name: str, *, now: datetime, surface: str = "get") -> Read:
-    """Return lines of a diary named as `path`, `path:5` or `path:5-8`, or those a fragment id stands on.
+    """Return lines of a diary or a page named as `path`, `path:5` or `path:5-8`, or those a fragment id stands on.
 
-    Raise UnknownSourceError or NoSuchLinesError.
+    Raise UnknownSourceError, NoSuchLinesError, or a WorkspaceError when a page cannot be read.
     """
     observed = observe(home, now=now)
     place = _place(home, name, now)
-    try:
-        text = diary.read(home.root, place.path, folder=home.config.workspace.diaries).text
-    except UnreadableError as error:
-        raise UnknownSourceError(name) from error
-    lines = source_lines(text.removesuffix("\n"))
-    start = 1 if place.start is None else place.start
-    end = len(lines) if place.end is None else min(place.end, len(lines))
-    if not 1 <= start <= end:
-        raise NoSuchLinesError(place.path, len(lines))
-    standing = tuple(
-        (remembered(chunk, Kind.DIARY, home.lexicon), chunk)
-        for chunk in chunks(text)
-        if chunk.start_line <= end and chunk.end_line >= start
-    )
-    share = round(min(1.0, READ_LINES / (end - start + 1)), 4)
-    votes = [(vote, share) for one, chunk in standing for vote in _opened(one, chunk, start, end)]
+    opened = _page_opened(home, place, now) if place.path in PAGES.values() else _diary_opened(home, place)
+    share = round(min(1.0, READ_LINES / len(opened.span)), 4)
+    votes = [(vote, share) for one in opened.standing for vote in one.seen]
     trouble = _record(home, votes if share >= VOTE_FROM else [], query=READ, surface=surface, now=now)
     recorded = share >= VOTE_FROM and not trouble
     return Read(
         path=place.path,
-        start_line=start,
-        end_line=end,
-        text="\n".join(masked_lines(lines, standing)[start - 1 : end]),
-        results=tuple(_opened_result(one, chunk, place.path, share, recorded=recorded) for one, chunk in standing),
+        start_line=opened.span.start,
+        end_line=opened.span.stop - 1,
+        text="\n".join(opened.lines[opened.span.start - 1 : opened.span.stop - 1]),
+        results=tuple(_opened_result(one, place.path, share, recorded=recorded) for one in opened.standing),
         problems=(*observed.problems, *trouble),
     )
 
@@ -291,9 +280,20 @@ def _place(home: Home, name: str, now: datetime) -> Place:
     if re.fullmatch(r"[0-9a-f]{16}", name):
         return _place_of(home, FragmentId(name), now)
     place = named(name)
-    if place.path not in home.store.sources(Kind.DIARY):
+    page = _page_named(home, place.path)
+    if page is None and place.path not in home.store.sources(Kind.DIARY):
         raise UnknownSourceError(name)
-    return place
+    return replace(place, path=page or place.path)
+
+
+def _page_named(home: Home, path: str) -> str | None:
+    """Return the page that a path names, as a search prints it or as the folder spells it; None when it is none."""
+    for page in PAGES.values():
+        if path.casefold() == page.casefold():
+            document = home.files.read(page)
+            if document.digest is not None and path in (page, document.name):
+                return page
+    return None
 
 
 def named(name: str) -> Place:
@@ -314,10 +314,88 @@ def _place_of(home: Home, key: FragmentId, now: datetime) -> Place:
     raise UnknownSourceError(key)
 
 
-def _opened(one: Fragment, chunk: Chunk, start: int, end: int) -> Iterable[StatementId]:
-    for key, statement in zip(one.statement_ids, chunk.statements, strict=True):
-        if statement.start_line <= end and statement.end_line >= start:
-            yield key
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Standing:
+    """A fragment that stands on opened lines, or is shown there, and the statements of it that a read is a vote for."""
+
+    id: FragmentId
+    start_line: int
+    end_line: int
+    text: str
+    source: Source
+    seen: tuple[StatementId, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Opened:
+    """All lines of a file as they may be shown, which of them were asked for (1-based), and what stands on those."""
+
+    lines: Sequence[str]
+    span: range
+    standing: tuple[_Standing, ...]
+
+
+def _diary_opened(home: Home, place: Place) -> _Opened:
+    try:
+        text = diary.read(home.root, place.path, folder=home.config.workspace.diaries).text
+    except UnreadableError as error:
+        raise UnknownSourceError(place.path) from error
+    lines = [line.rstrip("\r\n") for line in split_lines(text)] or [""]
+    span = _span(place, len(lines))
+    standing = [
+        (remembered(chunk, Kind.DIARY, home.lexicon), chunk)
+        for chunk in chunks(text)
+        if chunk.start_line < span.stop and chunk.end_line >= span.start
+    ]
+    return _Opened(
+        lines=masked_lines(lines, standing),
+        span=span,
+        standing=tuple(_standing(one, chunk, span) for one, chunk in standing),
+    )
+
+
+def _standing(one: Fragment, chunk: Chunk, span: range) -> _Standing:
+    statements = zip(one.statement_ids, chunk.statements, strict=True)
+    return _Standing(
+        id=one.id,
+        start_line=chunk.start_line,
+        end_line=chunk.end_line,
+        text=one.text,
+        source=Source.DIARY,
+        seen=tuple(key for key, said in statements if said.start_line < span.stop and said.end_line >= span.start),
+    )
+
+
+def _page_opened(home: Home, place: Place, now: datetime) -> _Opened:
+    source = next(source for source, page in PAGES.items() if page == place.path)
+    text = masked(printable(home.files.read(place.path).text), home.lexicon)
+    lines = unmarked(text) or ("",)
+    span = _span(place, len(lines))
+    shown = {line: FragmentId(line.fragment) for line in readable(text) if line.fragment and line.number in span}
+    known = {c.id: c.fragment for c in _fragments(home, sorted(set(shown.values())), now)}
+    standing = tuple(_shown(known[key], line, source) for line, key in shown.items() if key in known)
+    return _Opened(lines=lines, span=span, standing=standing)
+
+
+def _shown(one: Fragment, line: ReadableLine, source: Source) -> _Standing:
+    """Return what a line of a page shows of a fragment; all of it when its words cannot be told."""
+    said = [key for key, text in zip(one.statement_ids, one.statements, strict=True) if one_line(text) in line.text]
+    return _Standing(
+        id=one.id,
+        start_line=line.number,
+        end_line=line.number,
+        text=line.text,
+        source=source,
+        seen=tuple(said or one.statement_ids) if source is Source.DREAMS else (),
+    )
+
+
+def _span(place: Place, count: int) -> range:
+    start = 1 if place.start is None else place.start
+    end = count if place.end is None else min(place.end, count)
+    if not 1 <= start <= end:
+        raise NoSuchLinesError(place.path, count)
+    return range(start, end + 1)
 
 
 def _result(hit: ranking.Hit, terms: Sequence[Term], *, recorded: bool) -> Result:
@@ -348,15 +426,15 @@ def _line_result(line: _Line, terms: Sequence[Term], *, recorded: bool) -> Resul
     )
 
 
-def _opened_result(one: Fragment, chunk: Chunk, path: str, share: float, *, recorded: bool) -> Result:
+def _opened_result(one: _Standing, path: str, share: float, *, recorded: bool) -> Result:
     return Result(
         id=one.id,
         path=path,
-        start_line=chunk.start_line,
-        end_line=chunk.end_line,
+        start_line=one.start_line,
+        end_line=one.end_line,
         text=one.text,
         relevance=share,
-        recorded=recorded,
-        source=Source.DIARY.value,
+        recorded=recorded and bool(one.seen),
+        source=one.source.value,
         snippet=one.text,
     )

@@ -86,9 +86,11 @@ class Tools:
 
     def memory_get(
         self,
-        place: Annotated[str, Field(description="`memory/2026-06-15.md:5-8`, a whole diary, or a result's id.")],
+        place: Annotated[
+            str, Field(description="`memory/2026-06-15.md:5-8`, `MEMORY.md:12`, a whole file, or a result's id.")
+        ],
     ) -> Document:
-        """Read lines of a diary, to see what stands around a search result."""
+        """Read lines of a diary, of MEMORY.md or of DREAMS.md, to see what stands around a search result."""
         with self._opening() as home:
             read = reading.get(home, printable(place), now=self._clock(home), surface=SURFACE)
         _log(read.problems)

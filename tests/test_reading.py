@@ -1,5 +1,6 @@
 """Reading is voting: what a search looks through, what counts, and through which door it came."""
 
+import re
 import subprocess
 import sys
 from datetime import date, datetime
@@ -12,8 +13,9 @@ from dreaming.cli import dream
 from dreaming.home import opened
 from dreaming.overview import overview
 from dreaming.promote import MEMORY
-from dreaming.reading import Found, Source, Wanted, search
+from dreaming.reading import Found, Source, UnknownSourceError, Wanted, search
 from house import ZONE, House, moment
+from workspace.errors import NotAFileError
 from workspace.readable import readable
 
 CELL = "- Garage panel takes a CR2450 cell\n"
@@ -193,3 +195,141 @@ def test_keys_that_repeat_what_stands_between_them_are_hidden_too(house: House) 
     lines = house.get("memory/2026-03-02.md", "2026-03-03T12:00").text.split("\n")
     assert len(lines) == 13
     assert "y" not in lines
+
+
+@pytest.mark.parametrize("name", ["memory/2026-03-02.md", MEMORY])
+@pytest.mark.parametrize(("text", "count"), [("", 1), ("a", 1), ("a\nb\n", 2), ("a\r\nb\r\n", 2), ("a\n\n", 2)])
+def test_a_file_has_as_many_lines_as_an_editor_shows(house: House, name: str, text: str, count: int) -> None:
+    house.write(name, text)
+    assert house.get(name, "2026-03-03T12:00").end_line == count
+
+
+MARKER = "<!-- openclaw-memory-promotion:0123456789abcdef score=0.900 recalls=5 source=memory/2026-03-02.md:1-1 -->"
+
+
+@pytest.mark.parametrize(
+    ("place", "lines", "text"),
+    [
+        ("MEMORY.md", (1, 6), "# Mine\n\n\n- kept line\n<!-- my own comment -->\n- the piano is tuned in October"),
+        ("MEMORY.md:4", (4, 4), "- kept line"),
+        ("./MEMORY.md:3-4", (3, 4), "\n- kept line"),
+        ("MEMORY.md:5-99", (5, 6), "<!-- my own comment -->\n- the piano is tuned in October"),
+    ],
+)
+def test_the_long_term_memory_is_read_by_its_lines_without_markers(
+    house: House, place: str, lines: tuple[int, int], text: str
+) -> None:
+    own = "<!-- my own comment -->\n- the piano is tuned in October\n"
+    house.write(MEMORY, f"\ufeff# Mine\n\n{MARKER}\n- kept line\n{own}")
+    read = house.get(place, "2026-03-03T12:00")
+    assert (read.path, read.start_line, read.end_line, read.text) == (MEMORY, *lines, text)
+
+
+def test_what_a_search_finds_in_a_page_can_be_read_by_its_place(house: House) -> None:
+    house.write("memory/2026-03-02.md", CELL)
+    house.write(MEMORY, "# Mine\n\n- The piano is tuned in October\n")
+    house.write("dreams.md", "# Mine\n\nmy own note on marzipan\n")
+    for query in ("piano tuned", "marzipan"):
+        (result,) = found(house, query).results
+        assert result.text in house.get(f"{result.path}:{result.start_line}", "2026-03-03T12:00").text
+
+
+def test_the_dreams_are_read_by_the_name_the_folder_has_them_under(house: House) -> None:
+    house.write("dreams.md", "a dream\n")
+    assert house.get("dreams.md", "2026-03-03T12:00").text == "a dream"
+    assert house.get("DREAMS.md", "2026-03-03T12:00").text == "a dream"
+
+
+@pytest.mark.parametrize("name", ["DREAMS.md", "dreams.md", "Dreams.md"])
+def test_a_page_is_read_under_no_other_name(house: House, name: str) -> None:
+    house.write("DREAMS.MD", "a dream\n")
+    assert house.get("DREAMS.MD", "2026-03-03T12:00").text == "a dream"
+    if name != "DREAMS.md":
+        with pytest.raises(UnknownSourceError, match=f"no {re.escape(name)} to read here"):
+            house.get(name, "2026-03-03T12:00")
+
+
+def test_a_page_that_is_not_there_is_no_source(house: House) -> None:
+    with pytest.raises(UnknownSourceError, match=r"no MEMORY\.md to read here"):
+        house.get("MEMORY.md", "2026-03-03T12:00")
+
+
+def test_a_page_that_is_a_folder_says_so(house: House) -> None:
+    (house.root / MEMORY).mkdir()
+    with pytest.raises(NotAFileError):
+        house.get("MEMORY.md:1", "2026-03-03T12:00")
+
+
+def test_secrets_in_a_page_are_masked(house: House) -> None:
+    house.write(MEMORY, "# Passwords\n\n- the password is Tulpe-4711\n")
+    read = house.get(MEMORY, "2026-03-03T12:00")
+    assert (read.end_line, "4711" in read.text, "[secret:" in read.text) == (3, False, True)
+
+
+def candidate_line(house: House) -> int:
+    """Stage a fragment and return the line of the dreams that shows it."""
+    house.write("memory/2026-03-02.md", CELL)
+    house.write("DREAMS.md", "my own note on marzipan\n")
+    house.night("2026-03-03T03:00")
+    lines = house.read("DREAMS.md").split("\n")
+    return next(n for n, line in enumerate(lines, 1) if line.startswith("- Candidate: Garage"))
+
+
+def test_reading_a_candidate_line_is_a_vote_for_the_fragment_it_shows(house: House) -> None:
+    line = candidate_line(house)
+    read = house.get(f"DREAMS.md:{line}-{line + 1}", "2026-03-03T12:00")
+    (result,) = read.results
+    assert read.text == "- Candidate: Garage panel takes a CR2450 cell\n  - confidence: 0.62"
+    assert (result.start_line, result.source, result.relevance, result.recorded) == (line, "dreams", 1.0, True)
+    assert recalls(house) == 1
+
+
+def test_a_line_read_in_the_diary_and_in_the_dreams_counts_once_a_day(house: House) -> None:
+    line = candidate_line(house)
+    house.get(f"DREAMS.md:{line}", "2026-03-03T12:00")
+    house.get("memory/2026-03-02.md:1", "2026-03-03T13:00")
+    assert recalls(house) == 1
+
+
+def test_what_shows_no_fragment_is_read_without_a_vote(house: House) -> None:
+    line = candidate_line(house)
+    house.write(MEMORY, "# Mine\n\n- Garage panel takes a CR2450 cell\n")
+    assert house.get("DREAMS.md:1", "2026-03-03T12:00").results == ()
+    assert house.get(f"DREAMS.md:{line + 1}-{line + 4}", "2026-03-03T12:00").results == ()
+    house.get("MEMORY.md", "2026-03-03T12:00")
+    assert recalls(house) == 0
+
+
+def test_a_promoted_line_of_the_memory_names_its_fragment_without_a_vote(house: House) -> None:
+    house.write("memory/2026-03-02.md", CELL)
+    for day in (3, 4, 5):
+        house.search("garage panel", f"2026-03-0{day}T12:00")
+    house.settings["deep.min_score"] = 0.5
+    house.night("2026-03-06T03:00")
+    (result,) = house.get("MEMORY.md", "2026-03-06T12:00").results
+    assert (result.text, result.source, result.recorded) == (CELL[2:].strip(), "memory", False)
+    assert recalls(house) == 3
+
+
+def test_the_more_lines_of_the_dreams_are_read_the_less_it_says_of_each(house: House) -> None:
+    line = candidate_line(house)
+    house.write("DREAMS.md", house.read("DREAMS.md") + "more\n" * 60)
+    (half,) = house.get(f"DREAMS.md:{line}-{line + 23}", "2026-03-03T12:00").results
+    (whole,) = house.get("DREAMS.md", "2026-03-04T12:00").results
+    assert (half.relevance, half.recorded) == (0.5, True)
+    assert (whole.relevance < 0.3, whole.recorded) == (True, False)
+    assert recalls(house) == 1
+
+
+def test_a_line_of_the_dreams_votes_only_for_the_statements_it_shows(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- dentist is Brandt\n- kiln takes cone six\n- tea is always green\n")
+    house.search("kiln", "2026-03-02T12:00")
+    key = house.explain("kiln", "2026-03-02T12:00").candidate.id
+    house.write("DREAMS.md", f"- Not yet: kiln takes cone six — recalls 1 of 3 <!-- fragment:{key} -->\n")
+    house.get("DREAMS.md:1", "2026-03-03T12:00")
+    assert house.explain("kiln", "2026-03-05T12:00").candidate.votes == (0, 2, 0)
+
+
+def test_a_line_that_shows_an_unknown_fragment_is_no_vote(house: House) -> None:
+    house.write("DREAMS.md", f"- Candidate: invented <!-- fragment:{'0' * 16} -->\n")
+    assert house.get("DREAMS.md:1", "2026-03-03T12:00").results == ()

@@ -118,6 +118,7 @@ def test_a_question_counts_once_a_day_whichever_door_it_comes_through(garage: Ho
         ("memory_search", {"query": "garage panel", "limit": 3}, ("search", "garage panel", "--limit", "3")),
         ("memory_search", {"query": "zeppelin"}, ("search", "zeppelin")),
         ("memory_get", {"place": f"{DIARY}:3-3"}, ("get", f"{DIARY}:3-3")),
+        ("memory_get", {"place": "DREAMS.md"}, ("get", "DREAMS.md")),
         ("memory_status", {}, ("status",)),
         ("memory_explain", {}, ("explain",)),
         ("memory_explain", {"what": "garage"}, ("explain", "garage")),
@@ -194,20 +195,35 @@ def test_stdout_carries_nothing_but_the_protocol(garage: House) -> None:
 @pytest.mark.parametrize(
     "place",
     [
-        *("../secret.md", "/etc/passwd", "file:///etc/passwd", "memory/../secret.md", "memory/link.md", "MEMORY.md"),
-        *("MEMORY/2026-03-02.md", "memory/2026-03-05.md", "memory/.dreams/recall.db"),
-        *("a" * 16, "", "\0", f"{DIARY}\0"),
+        *("../secret.md", "/etc/passwd", "file:///etc/passwd", "memory/../secret.md", "memory/link.md", "link.md"),
+        *("MEMORY/2026-03-02.md", "memory/2026-03-05.md", "memory/.dreams/recall.db", "config.toml", ".", "memory"),
+        *(
+            "MEMORY.md/../secret.md",
+            "memory/../MEMORY.md",
+            "memory/MEMORY.md",
+            "memory.md",
+            "MEMORY.md/",
+            "~/MEMORY.md",
+        ),
+        *("a" * 16, "", "\0", f"{DIARY}\0", "MEMORY.md\0", "MEMORY.md\0.txt", " MEMORY.md", "ＭEMORY.md"),
     ],
 )
-def test_a_place_cannot_lead_out_of_the_diaries(garage: House, tmp_path: Path, place: str) -> None:
+def test_a_place_cannot_lead_out_of_the_diaries_and_the_two_pages(garage: House, tmp_path: Path, place: str) -> None:
     secret = tmp_path.parent / "secret.md"
     secret.write_text("the secret\n", encoding="utf-8")
     garage.write("MEMORY.md", "the secret\n")
-    for name in ("link", "2026-03-05"):
-        (garage.root / f"memory/{name}.md").symlink_to(secret)
-    kind, sentence = refused(garage, "memory_get", place=place)
-    assert kind == "UnknownSourceError"
-    assert "the secret" not in sentence
+    garage.write("config.toml", "# the secret\n")
+    for name in ("memory/link", "memory/2026-03-05", "link"):
+        (garage.root / f"{name}.md").symlink_to(secret)
+    for named in (place, f"{place}:1"):
+        kind, sentence = refused(garage, "memory_get", place=named)
+        assert kind == "UnknownSourceError"
+        assert "the secret" not in sentence
+
+
+def test_an_absolute_path_to_a_page_is_no_place(garage: House) -> None:
+    garage.write("MEMORY.md", "kept\n")
+    assert refused(garage, "memory_get", place=str(garage.root / "MEMORY.md"))[0] == "UnknownSourceError"
 
 
 def test_a_note_goes_behind_todays_diary_and_nowhere_else(garage: House) -> None:

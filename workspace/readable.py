@@ -4,10 +4,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from workspace.lines import split_lines
+from workspace.lines import outline, split_lines
 
 _FRAGMENT = re.compile(r"<!--\s*fragment:([0-9a-f]{16})\s*-->")
 _PROMOTED = re.compile(r"<!--\s*openclaw-memory-promotion:([0-9a-f]{16})\b.*-->")
+_MARKER = re.compile(
+    r"[ \t]*<!--\s*(?:openclaw:dreaming:[\w-]+:(?:start|end)|openclaw-memory-promotion:.*?|fragment:[0-9a-f]{16})\s*-->"
+)
 _COMMENT = re.compile(r"<!--.*?-->")
 _MARKS = re.compile(r"^(?:[-*+]\s+|\d+[.)]\s+|>\s*)*(?:(?:Candidate(?: Truth)?|Promoted|Not yet):\s+)?")
 _NO_TEXT = re.compile(r"#{1,6}\s|[-*_=\s]*$|\*[^*]+\*$|(?:confidence|evidence|recalls|status|consolidated):\s")
@@ -34,3 +37,14 @@ def readable(text: str) -> Iterator[ReadableLine]:
             yield ReadableLine(number=number, text=plain, fragment=own[1] if own else behind)
         promoted = _PROMOTED.search(line)
         behind = promoted[1] if promoted else None
+
+
+def unmarked(text: str) -> tuple[str, ...]:
+    """Return the lines without this program's comments, one that holds nothing else blank; the user's stay.
+
+    Look-alikes in a closed fence are the user's too.
+    """
+    lines = split_lines(text)
+    fenced = outline(lines).fenced
+    bare = (line.rstrip("\r\n") for line in lines)
+    return tuple(line if at in fenced else _MARKER.sub("", line) for at, line in enumerate(bare))

@@ -10,7 +10,7 @@ from dreaming.cli.common import Common, common_options, json_option, told_apart
 COMMANDS = {
     "init": "Set up a workspace: config.toml and the diary folder.",
     "search": "Search the memory; every hit is a vote.",
-    "get": "Read lines of a diary; a vote for what stands there.",
+    "get": "Read lines of the memory; a vote for what stands there.",
     "context": "Print what a session needs in its system prompt; no vote.",
     "hook": "Answer an agent host at the start and the end of a session.",
     "status": "Show the last night, the store and the head-room of MEMORY.md.",

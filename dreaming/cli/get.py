@@ -1,4 +1,4 @@
-"""`dream get`: the lines of a diary."""
+"""`dream get`: the lines of a diary, of `MEMORY.md` or of `DREAMS.md`."""
 
 import click
 
@@ -11,9 +11,10 @@ from dreaming.cli.common import Common, common_options, complain, json_option, p
 @json_option
 @click.argument("place")
 def get(common: Common, place: str, *, as_json: bool) -> None:
-    """Read PLACE: `memory/2026-06-15.md:5-8`, a whole diary, or the id of a fragment.
+    """Read PLACE: `memory/2026-06-15.md:5-8`, `MEMORY.md:12`, `DREAMS.md`, a whole diary, or the id of a fragment.
 
-    A read of few lines counts as a recall of what stands on them; of a whole long file it does not.
+    A read of few lines counts as a recall of what stands on them, or of what a line of DREAMS.md shows; of a whole
+    long file it does not, nor of MEMORY.md.
     """
     from dreaming.reading import get as read_at
 
