@@ -32,7 +32,7 @@ wheel-check: $(READY)
 
 vectors-check: $(READY)
 	@UV_PROJECT_ENVIRONMENT=.venv-embeddings $(BIN)/uv sync --locked --extra embeddings --quiet
-	.venv-embeddings/bin/python -m pytest tests/test_vectors.py tests/test_meaning.py
+	.venv-embeddings/bin/python -m pytest tests/test_vectors.py tests/test_embedders.py tests/test_meaning.py
 
 npm-check: $(READY)
 	npm ci --silent --prefix tests/npm_client

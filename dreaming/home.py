@@ -13,9 +13,9 @@ from zoneinfo import ZoneInfo
 from dreaming.config import Config, zone
 from dreaming.layers import default_user_config, load
 from memory.concepts import Lexicon, lexicon
+from memory.embedders import Embedder, EndpointEmbedder, LocalEmbedder, local_embedder
 from memory.journal import Journal
 from memory.store import Store
-from memory.vectors import Embedder, EndpointEmbedder, LocalEmbedder, local_embedder
 from workspace.errors import ExternallyChangedError, NotWritableError
 from workspace.files import DryFiles, Files
 

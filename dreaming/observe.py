@@ -10,11 +10,12 @@ from dreaming.draft import composed
 from dreaming.home import Home
 from memory.chunking import chunks, overlong_lines, unclosed_fence
 from memory.concepts import Lexicon, fingerprint, tags
+from memory.embedders import EmbedderError
 from memory.language import language
 from memory.model import ORIGIN_SCORES, Chunk, Fragment, Kind, Sighting
 from memory.store import SourceFile, Stamp
 from memory.trust import flaws, redacted
-from memory.vectors import EmbedderError, keep_vectors
+from memory.vectors import keep_vectors
 from workspace import diary
 from workspace.errors import Problem, UnreadableError
 

