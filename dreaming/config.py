@@ -79,6 +79,14 @@ def _inner_folder(value: str) -> str:
     return value
 
 
+def _endings(value: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse what no path of a Markdown file ends with."""
+    for ending in value:
+        if not ending.lower().endswith(".md") or PurePosixPath(ending).is_absolute():
+            raise ValueError(f"{ending} is not the end of a path")
+    return value
+
+
 def expanded(path: Path) -> Path:
     """Put the home folder in place of `~`; the home of an unknown user stays as written and is not found later."""
     try:
@@ -112,6 +120,7 @@ TimeZone = Annotated[
 DatedPattern = Annotated[str, AfterValidator(_dated_pattern), Legal("a regular expression with a group named date")]
 InnerFolder = Annotated[str, AfterValidator(_inner_folder), Legal("a folder inside the workspace")]
 Folder = Annotated[Path, Field(strict=False), AfterValidator(expanded), Legal("a folder; ~ is the home folder")]
+Endings = Annotated[Texts, AfterValidator(_endings), Legal("a list of ends of paths of .md files")]
 Language = Literal["auto", "de", "en", "es", "fr", "ja", "ko", "pt", "ru", "zh"]
 Off = Annotated[bool, AfterValidator(_only(False)), Legal("false; transcripts are not read by this version")]
 Mode = Annotated[
@@ -155,6 +164,11 @@ class Workspace(Section):
     diaries: InnerFolder = Field(default="memory", description="The folder of the diaries, with its sub-folders.")
     pattern: DatedPattern = Field(
         default=DEFAULT_PATTERN, description="Which names of .md files are diaries, and of which day."
+    )
+    memories: Endings = Field(
+        default=(),
+        examples=[["people.md", "topics/*.md"]],
+        description="Files without a date in that folder that hold saved memories, by what their path ends with.",
     )
 
 

@@ -23,6 +23,8 @@ VECTORS_BEFORE_A_SEARCH = 256
 """About a second's work; the night makes the rest."""
 READING = "1"
 """Version of how a file becomes fragments and what is unfit in them; raise it when that changes: all is read anew."""
+FILES = (Kind.DIARY, Kind.MEMORY)
+"""What stands in Markdown files below the diary folder."""
 BATCH = 64
 """Files read in one transaction: searches get their turn in between, a kill loses little."""
 
@@ -41,9 +43,12 @@ def observe(home: Home, *, now: datetime, vectors_at_most: int = VECTORS_BEFORE_
 
     Vectors are made of what has none yet, so many at most; a negative number makes them all.
     """
-    listing = diary.diaries(home.root, folder=home.config.workspace.diaries, pattern=home.config.workspace.pattern)
+    wanted = home.config.workspace
+    listing = diary.diaries(
+        home.root, folder=wanted.diaries, pattern=wanted.pattern, memories=wanted.memories, zone=home.zone
+    )
     _derive_anew(home)
-    known = home.store.sources(Kind.DIARY)
+    known = home.store.sources(*FILES)
     changed = [found for found in listing.diaries if known.get(found.path) != (str(found.day), *found.stamp)]
     gone = sorted(known.keys() - {found.path for found in listing.diaries})
     problems = list(listing.problems)
@@ -75,7 +80,8 @@ def _read(home: Home, found: diary.Diary, known: Stamp | None, *, now: datetime)
         text = diary.read(home.root, found.path, folder=home.config.workspace.diaries)
     except UnreadableError as error:
         return (error.problem,)
-    source = SourceFile(path=found.path, kind=Kind.DIARY, day=found.day, stamp=found.stamp, digest=text.digest)
+    kind = Kind.DIARY if found.dated else Kind.MEMORY
+    source = SourceFile(path=found.path, kind=kind, day=found.day, stamp=found.stamp, digest=text.digest)
     same_day = known is not None and known[0] == str(found.day)
     if same_day and home.store.digest(found.path) == source.digest:
         home.store.touch(source)

@@ -10,7 +10,7 @@ from itertools import accumulate
 
 from dreaming.home import Home
 from dreaming.masking import masked, masked_lines
-from dreaming.observe import observe, remembered
+from dreaming.observe import FILES, observe, remembered
 from dreaming.pages import DREAMS
 from dreaming.promote import MEMORY
 from memory import search as ranking
@@ -187,10 +187,10 @@ def _fragments_found(
     home: Home, query: str, terms: Sequence[Term], wanted: Wanted, limit: int
 ) -> tuple[tuple[ranking.Hit, ...], tuple[str, ...]]:
     """Return the fragments found, and what went wrong with finding them by meaning."""
-    kinds = [Kind(source.value) for source in (Source.DIARY, Source.SESSION) if source in wanted.sources]
+    kinds = frozenset(kind for kind in Kind if Source(kind.value) in wanted.sources)
     if not kinds:
         return (), ()
-    scope = ranking.Scope(kind=kinds[0] if len(kinds) == 1 else None, since=wanted.since, until=wanted.until)
+    scope = ranking.Scope(kinds=None if kinds == frozenset(Kind) else kinds, since=wanted.since, until=wanted.until)
     by_words = partial(ranking.search, home.store, query, home.lexicon, limit=limit, scope=scope, terms=terms)
     try:
         return by_words(embedder=home.embedder), ()
@@ -281,7 +281,7 @@ def _place(home: Home, name: str, now: datetime) -> Place:
         return _place_of(home, FragmentId(name), now)
     place = named(name)
     page = _page_named(home, place.path)
-    if page is None and place.path not in home.store.sources(Kind.DIARY):
+    if page is None and place.path not in home.store.sources(*FILES):
         raise UnknownSourceError(name)
     return replace(place, path=page or place.path)
 
@@ -342,26 +342,27 @@ def _diary_opened(home: Home, place: Place) -> _Opened:
         raise UnknownSourceError(place.path) from error
     lines = [line.rstrip("\r\n") for line in split_lines(text)] or [""]
     span = _span(place, len(lines))
+    kind = Kind.MEMORY if place.path in home.store.sources(Kind.MEMORY) else Kind.DIARY
     standing = [
-        (remembered(chunk, Kind.DIARY, home.lexicon), chunk)
+        (remembered(chunk, kind, home.lexicon), chunk)
         for chunk in chunks(text)
         if chunk.start_line < span.stop and chunk.end_line >= span.start
     ]
     return _Opened(
         lines=masked_lines(lines, standing),
         span=span,
-        standing=tuple(_standing(one, chunk, span) for one, chunk in standing),
+        standing=tuple(_standing(one, chunk, Source(kind.value), span) for one, chunk in standing),
     )
 
 
-def _standing(one: Fragment, chunk: Chunk, span: range) -> _Standing:
+def _standing(one: Fragment, chunk: Chunk, source: Source, span: range) -> _Standing:
     statements = zip(one.statement_ids, chunk.statements, strict=True)
     return _Standing(
         id=one.id,
         start_line=chunk.start_line,
         end_line=chunk.end_line,
         text=one.text,
-        source=Source.DIARY,
+        source=source,
         seen=tuple(key for key, said in statements if said.start_line < span.stop and said.end_line >= span.start),
     )
 
@@ -407,7 +408,7 @@ def _result(hit: ranking.Hit, terms: Sequence[Term], *, recorded: bool) -> Resul
         text=hit.text,
         relevance=hit.relevance,
         recorded=recorded and hit.relevance >= VOTE_FROM and bool(hit.answered),
-        source=Source.DIARY.value,
+        source=hit.kind.value,
         snippet=marked(hit.text, terms),
     )
 

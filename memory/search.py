@@ -42,6 +42,7 @@ class Hit:
     path: str
     start_line: int
     end_line: int
+    kind: Kind
     text: str
     relevance: float
     answered: tuple[int, ...]
@@ -58,13 +59,14 @@ class _Proposal:
     start_line: int
     end_line: int
     rank: float
+    kind: Kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """Where to look: places of a kind, from a day on, up to a day; None looks everywhere."""
+    """Where to look: places of these kinds, from a day on, up to a day; None looks everywhere."""
 
-    kind: Kind | None = None
+    kinds: frozenset[Kind] | None = None
     since: date | None = None
     until: date | None = None
 
@@ -108,6 +110,7 @@ def search(
             path=proposal.path,
             start_line=proposal.start_line,
             end_line=proposal.end_line,
+            kind=proposal.kind,
             text=proposal.text,
             relevance=min(share, most),
             answered=near[proposal.key].answered
@@ -198,7 +201,14 @@ def _proposals(store: Store, ranked: Sequence[tuple[int, float]], scope: Scope) 
     rows = store.db.conn.execute(sql("places"), {"ranked": json.dumps(ranked), **_where(scope)})
     return [
         _Proposal(
-            key=row[0], id=FragmentId(row[1]), text=row[2], path=row[3], start_line=row[4], end_line=row[5], rank=row[6]
+            key=row[0],
+            id=FragmentId(row[1]),
+            text=row[2],
+            path=row[3],
+            start_line=row[4],
+            end_line=row[5],
+            rank=row[6],
+            kind=Kind(row[7]),
         )
         for row in rows
     ]
@@ -206,7 +216,7 @@ def _proposals(store: Store, ranked: Sequence[tuple[int, float]], scope: Scope) 
 
 def _where(scope: Scope) -> dict[str, str | None]:
     return {
-        "kind": scope.kind,
+        "kinds": None if scope.kinds is None else json.dumps(sorted(scope.kinds)),
         "since": None if scope.since is None else scope.since.isoformat(),
         "until": None if scope.until is None else scope.until.isoformat(),
     }

@@ -189,9 +189,13 @@ class Store:
 
     # -- sources ------------------------------------------------------------------------------------------------
 
-    def sources(self, kind: Kind) -> dict[str, Stamp]:
-        """Return day and stamp of each file of a kind, by path: what tells whether it must be read again."""
-        rows = self._all("SELECT path, day, size, mtime_ns, ctime_ns FROM source_file WHERE kind = :kind", kind=kind)
+    def sources(self, *kinds: Kind) -> dict[str, Stamp]:
+        """Return day and stamp of each file of some kinds, by path: what tells whether it must be read again."""
+        rows = self._all(
+            "SELECT path, day, size, mtime_ns, ctime_ns FROM source_file"
+            " WHERE kind IN (SELECT value FROM json_each(:kinds))",
+            kinds=listed(kinds),
+        )
         return {row[0]: row[1:] for row in rows}
 
     def digest(self, path: str) -> str | None:

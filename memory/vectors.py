@@ -191,8 +191,8 @@ class Near:
 
 
 Where = Mapping[str, str | None]
-"""Which places count: a `kind`, the first day (`since`) and the last (`until`), as the store writes them."""
-ANYWHERE: Where = {"kind": None, "since": None, "until": None}
+"""Which places count: the `kinds` as a JSON list, the first day (`since`) and the last (`until`)."""
+ANYWHERE: Where = {"kinds": None, "since": None, "until": None}
 
 
 def gist(words: Iterable[tuple[str, float]]) -> str:

@@ -1,8 +1,10 @@
 import os
 import unicodedata
-from datetime import date
+from datetime import UTC, date, datetime
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -29,7 +31,7 @@ def link(root: Path, name: str, target: str | Path) -> None:
     path.symlink_to(target)
 
 
-def paths(root: Path, **options: str) -> list[str]:
+def paths(root: Path, **options: Any) -> list[str]:
     return [found.path for found in diary.diaries(root, **options).diaries]
 
 
@@ -368,3 +370,19 @@ def test_any_bytes_are_text_that_can_be_stored(raw: bytes) -> None:
 @given(content=st.text(st.characters(exclude_characters="\0\ufeff", exclude_categories=["Cs"])))
 def test_good_text_is_read_as_it_is(content: str) -> None:
     assert decoded(content.encode()) == (content, ())
+
+
+@pytest.mark.parametrize("name", ["people.md", "topics/garden.md", "deep/topics/garden.MD"])
+def test_a_file_without_a_date_is_a_saved_memory_only_when_it_is_named(tmp_path: Path, name: str) -> None:
+    path = note(tmp_path, name)
+    os.utime(path, (0, datetime(2026, 6, 15, 23, 30, tzinfo=UTC).timestamp()))
+    assert diary.diaries(tmp_path).diaries == ()
+    saved = ("people.md", "topics/*.[mM][dD]")
+    (found,) = diary.diaries(tmp_path, memories=saved, zone=ZoneInfo("Asia/Shanghai")).diaries
+    assert (found.path, found.day, found.dated) == (f"memory/{name}", date(2026, 6, 16), False)
+
+
+def test_what_is_no_markdown_is_never_a_saved_memory(tmp_path: Path) -> None:
+    note(tmp_path, "people.txt")
+    note(tmp_path, "archive/people.md")
+    assert paths(tmp_path, memories=("people*",)) == []

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from datetime import date, datetime
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -13,7 +14,7 @@ from dreaming.cli import dream
 from dreaming.home import opened
 from dreaming.overview import overview
 from dreaming.promote import MEMORY
-from dreaming.reading import Found, Source, UnknownSourceError, Wanted, search
+from dreaming.reading import Found, Source, UnknownSourceError, Wanted, get, search
 from house import ZONE, House, moment
 from workspace.errors import NotAFileError
 from workspace.readable import readable
@@ -333,3 +334,16 @@ def test_a_line_of_the_dreams_votes_only_for_the_statements_it_shows(house: Hous
 def test_a_line_that_shows_an_unknown_fragment_is_no_vote(house: House) -> None:
     house.write("DREAMS.md", f"- Candidate: invented <!-- fragment:{'0' * 16} -->\n")
     assert house.get("DREAMS.md:1", "2026-03-03T12:00").results == ()
+
+
+def test_saved_memories_are_searched_read_and_voted_for_like_diaries(tmp_path: Path) -> None:
+    house = House(tmp_path, **{"workspace.memories": ["people.md"]})
+    house.write("memory/people.md", "# People\n\n- Anna only drinks oat milk, because she is allergic to cow's milk\n")
+    house.write("memory/template.md", "- oat milk template\n")
+    with opened(house.root, environ={}, overrides=house.settings) as home:
+        now = moment("2026-03-03T12:00")
+        found = search(home, "oat milk Anna", now=now, wanted=Wanted(sources=frozenset({Source.MEMORY})))
+        assert [(one.path, one.source, one.recorded) for one in found.results] == [("memory/people.md", "memory", True)]
+        assert search(home, "oat milk", now=now, wanted=Wanted(sources=frozenset({Source.DIARY}))).results == ()
+        assert get(home, "memory/people.md:3", now=now).results[0].source == "memory"
+    assert house.explain("oat milk", "2026-03-03T13:00").candidate.evidence.recalls == 2

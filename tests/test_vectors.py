@@ -185,7 +185,7 @@ def test_only_places_that_count_are_near() -> None:
         assert texts_near(store, WordEmbedder(), "kiln alpha") == ["kiln alpha", "kiln alpha beta"]
         assert texts_near(store, WordEmbedder(), "kiln alpha", 1, since="2026-06-16") == ["kiln alpha beta"]
         assert texts_near(store, WordEmbedder(), "kiln alpha", until="2026-06-16") == ["kiln alpha"]
-        assert texts_near(store, WordEmbedder(), "kiln alpha", kind="session") == []
+        assert texts_near(store, WordEmbedder(), "kiln alpha", kinds='["session"]') == []
 
 
 @needs_numpy

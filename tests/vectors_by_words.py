@@ -37,6 +37,6 @@ class WordEmbedder:
 
 
 def texts_near(store: Store, embedder: Embedder, query: str, limit: int = 6, **where: str | None) -> list[str]:
-    found = nearest(store, embedder, query, limit=limit, where={"kind": None, "since": None, "until": None} | where)
+    found = nearest(store, embedder, query, limit=limit, where={"kinds": None, "since": None, "until": None} | where)
     rows = dict(store.db.conn.execute("SELECT key, text FROM fragment"))
     return [rows[one.key] for one in found]

@@ -1,11 +1,12 @@
-"""Which files are diaries, and their text: whatever is wrong with one of them costs at most that one."""
+"""Which files are diaries or saved memories, and their text: what is wrong with one costs at most that one."""
 
 import os
 import re
 import stat
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime, tzinfo
 from operator import attrgetter
 from pathlib import Path, PurePosixPath
 
@@ -25,16 +26,20 @@ _UNSAYABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diary:
-    """A dated file: path below the root (POSIX, NFC), its day, and (size, mtime_ns, ctime_ns)."""
+    """A file that is read: path below the root (POSIX, NFC), its day, and (size, mtime_ns, ctime_ns).
+
+    Without a date in its name it is a saved memory, of the day it was last changed.
+    """
 
     path: str
     day: date
     stamp: tuple[int, int, int]
+    dated: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """The diaries by day and path, and what was left out by path."""
+    """The files by day and path, and what was left out by path."""
 
     diaries: tuple[Diary, ...]
     problems: tuple[Problem, ...]
@@ -49,9 +54,51 @@ class DiaryText:
     problems: tuple[Problem, ...]
 
 
-def diaries(root: Path, *, folder: str = "memory", pattern: str = DEFAULT_PATTERN) -> Listing:
-    """List the diaries below a folder; raise ValueError when the pattern has no group named `date`."""
-    walk = _Walk(root, folder, _compiled(pattern))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which files are read: names with a day in them (group `date` of the pattern), and saved memories.
+
+    Those are named by what their path ends with, such as `people.md` or `topics/*.md`; `zone` tells their day.
+    """
+
+    pattern: re.Pattern[str]
+    memories: tuple[str, ...]
+    zone: tzinfo
+
+    def day(self, name: str) -> date | None:
+        """Return the first valid date of a name."""
+        for match in self.pattern.finditer(name):
+            try:
+                return date.fromisoformat(match["date"] or "")
+            except ValueError:
+                continue
+        return None
+
+    def reads(self, path: str) -> bool:
+        """Tell whether a path below the root is that of a file to read."""
+        name = path.rpartition("/")[2]
+        if name[-3:].lower() != ".md":
+            return False
+        return self.day(name) is not None or any(PurePosixPath(path).match(ending) for ending in self.memories)
+
+    def changed_on(self, mtime_ns: int) -> date:
+        """Return the day a file was last changed; the first one there is for a time no calendar has."""
+        try:
+            return datetime.fromtimestamp(mtime_ns // 10**9, self.zone).date()
+        except (OverflowError, ValueError, OSError):
+            return date.min
+
+
+def diaries(
+    root: Path,
+    *,
+    folder: str = "memory",
+    pattern: str = DEFAULT_PATTERN,
+    memories: Sequence[str] = (),
+    zone: tzinfo = UTC,
+) -> Listing:
+    """List the diaries and saved memories below a folder; raise ValueError when the pattern has no group `date`."""
+    walk = _Walk(root, folder, Wanted(pattern=_compiled(pattern), memories=tuple(memories), zone=zone))
     walk.enter(walk.base, "".join(f"{part}/" for part in PurePosixPath(folder).parts))
     walk.follow_links()
     by_path = sorted(walk.diaries.values(), key=attrgetter("path"))
@@ -85,11 +132,11 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 class _Walk:
     """One walk through the folders: real files first, then links, so that a file reached twice keeps its own name."""
 
-    def __init__(self, root: Path, folder: str, pattern: re.Pattern[str]) -> None:
+    def __init__(self, root: Path, folder: str, wanted: Wanted) -> None:
         self.base = os.path.realpath(root / folder)
         self.diaries: dict[str, Diary] = {}
         self.problems: list[Problem] = []
-        self._days = pattern
+        self._wanted = wanted
         self._inside = _prefixes(root, self.base)
         self._own = {f"{self.base}{os.sep}{name}" for name in OWN_FOLDERS}
         self._links: list[tuple[str, str]] = []
@@ -121,30 +168,30 @@ class _Walk:
             self._follow(*self._links.pop())
 
     def _visit(self, entry: os.DirEntry[str], shown: str) -> bool:
-        """Take a diary, remember a link; True for a folder to walk through."""
+        """Take a file that is wanted, remember a link; True for a folder to walk through."""
         name = entry.name
         if name[0] == ".":
             return False
         if entry.is_symlink():
             self._links.append((shown + name, entry.path))
             return False
-        day = self._day(name) if name[-3:].lower() == ".md" else None
+        wanted = self._wanted.reads(shown + name)
         if not entry.is_dir():
-            if day:
-                self._take(shown + name, entry.path, day, entry)
+            if wanted:
+                self._take(shown + name, entry.path, entry)
             return False
-        if day:
+        if wanted:
             self._leave_out(shown + name, "is a folder, not a diary")
         return entry.path not in self._own
 
     def _follow(self, shown: str, link: str) -> None:
-        day = self._day(shown.rpartition("/")[2]) if shown[-3:].lower() == ".md" else None
+        wanted = self._wanted.reads(shown)
         real = Path(os.path.realpath(link))
         try:
             is_folder = stat.S_ISDIR(real.stat().st_mode)
         except OSError:
-            return self._leave_out(shown, "is a link that leads nowhere") if day else None
-        if not (day or is_folder):
+            return self._leave_out(shown, "is a link that leads nowhere") if wanted else None
+        if not (wanted or is_folder):
             return None
         if not str(real).startswith(self._inside):
             return self._leave_out(shown, "is a link that leads out of the workspace")
@@ -152,18 +199,9 @@ class _Walk:
             return self._leave_out(shown, "is a link to what this program wrote")
         if is_folder:
             return self.enter(str(real), f"{shown}/")
-        return self._take(shown, str(real), day, real) if day else None
+        return self._take(shown, str(real), real) if wanted else None
 
-    def _day(self, name: str) -> date | None:
-        """Return the first valid date of a name."""
-        for match in self._days.finditer(name):
-            try:
-                return date.fromisoformat(match["date"] or "")
-            except ValueError:
-                continue
-        return None
-
-    def _take(self, shown: str, real: str, day: date, entry: os.DirEntry[str] | Path) -> None:
+    def _take(self, shown: str, real: str, entry: os.DirEntry[str] | Path) -> None:
         try:
             status = entry.stat()
         except FileNotFoundError:
@@ -177,7 +215,14 @@ class _Walk:
             self._leave_out(_UNSAYABLE.sub("\ufffd", shown), "has a name that cannot be printed; rename it")
         else:
             stamp = (status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-            self._keep(shown, Diary(path=unicodedata.normalize("NFC", shown), day=day, stamp=stamp))
+            day = self._wanted.day(shown.rpartition("/")[2])
+            found = Diary(
+                path=unicodedata.normalize("NFC", shown),
+                day=day or self._wanted.changed_on(status.st_mtime_ns),
+                stamp=stamp,
+                dated=day is not None,
+            )
+            self._keep(shown, found)
 
     def _keep(self, shown: str, diary: Diary) -> None:
         """Keep a diary; of two names that differ only in how accents are composed, the composed one is read."""

@@ -6,7 +6,7 @@ WHERE fragment_fts MATCH :match
     SELECT 1
     FROM sighting
     WHERE sighting.fragment = fragment_fts.rowid
-      AND (:kind IS NULL OR kind = :kind)
+      AND (:kinds IS NULL OR kind IN (SELECT value FROM json_each(:kinds)))
       AND (:since IS NULL OR day >= :since)
       AND (:until IS NULL OR day <= :until)
   )

@@ -7,7 +7,7 @@ WITH found (key, rank, place) AS (
             SELECT day || path || printf('%09d', start_line)
             FROM sighting
             WHERE sighting.fragment = json_extract(ranked.value, '$[0]')
-              AND (:kind IS NULL OR kind = :kind)
+              AND (:kinds IS NULL OR kind IN (SELECT value FROM json_each(:kinds)))
               AND (:since IS NULL OR day >= :since)
               AND (:until IS NULL OR day <= :until)
             ORDER BY day DESC, path DESC, start_line DESC
@@ -28,7 +28,14 @@ SELECT
           AND sighting.start_line = CAST(substr(found.place, -9) AS INTEGER)
           AND sighting.fragment = found.key
     ),
-    -found.rank
+    -found.rank,
+    (
+        SELECT kind
+        FROM sighting
+        WHERE sighting.path = substr(found.place, 11, length(found.place) - 19)
+          AND sighting.start_line = CAST(substr(found.place, -9) AS INTEGER)
+          AND sighting.fragment = found.key
+    )
 FROM found JOIN fragment ON fragment.key = found.key
 WHERE found.place IS NOT NULL
 ORDER BY found.rank, found.place DESC

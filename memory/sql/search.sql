@@ -7,7 +7,7 @@ WITH matching (key, rank, place) AS (
             SELECT day || path || printf('%09d', start_line)
             FROM sighting
             WHERE sighting.fragment = fragment_fts.rowid
-              AND (:kind IS NULL OR kind = :kind)
+              AND (:kinds IS NULL OR kind IN (SELECT value FROM json_each(:kinds)))
               AND (:since IS NULL OR day >= :since)
               AND (:until IS NULL OR day <= :until)
             ORDER BY day DESC, path DESC, start_line DESC
