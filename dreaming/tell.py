@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from dreaming.home import Home
-from dreaming.narrative import Graduate, Material, plain
+from dreaming.narrators.entry import Graduate, Material
+from dreaming.narrators.plain import plain
 from dreaming.pages import DREAMS
 from memory.journal import Narrative, Promotion
 from memory.language import main_language

@@ -3,7 +3,7 @@ from importlib.resources import files
 
 import pytest
 
-from dreaming.phrases import FOLDER, counts, deck
+from dreaming.narrators.phrases import FOLDER, counts, deck
 
 LANGUAGES = ("en", "zh")
 POOLS = tuple(

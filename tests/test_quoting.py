@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dreaming.quoting import (
+from dreaming.narrators.quoting import (
     Manner,
     Quotation,
     Room,

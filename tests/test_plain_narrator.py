@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreaming.narrative import CHINESE, ENGLISH, LONGEST, PHASES, SHORTEST, Graduate, Material, Tongue, length, plain
-from dreaming.phrases import counts, deck
+from dreaming.narrators.entry import LONGEST, PHASES, SHORTEST, Graduate, Material, length
+from dreaming.narrators.phrases import counts, deck
+from dreaming.narrators.plain import CHINESE, ENGLISH, Tongue, plain
 
 NIGHT = date(2026, 6, 18)
 LANGUAGES = ("en", "zh")

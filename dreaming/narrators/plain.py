@@ -3,24 +3,28 @@
 It decides which sentences are said tonight, about which texts, in what order; the sentences are in `phrases`.
 """
 
-import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from itertools import product
 from operator import itemgetter
 from random import Random
 from types import MappingProxyType
 
-from dreaming.phrases import Phrase, counts, deck, dice, shuffled
-from dreaming.quoting import Manner, Quotation, Room, quotation, term
-from memory.markdown import CJK
+from dreaming.narrators.entry import (
+    LONGEST,
+    MAX_GRADUATES,
+    MAX_TEXTS,
+    PHASES,
+    SHORTEST,
+    Graduate,
+    Material,
+    code_of,
+    length,
+)
+from dreaming.narrators.phrases import Phrase, counts, deck, dice, shuffled
+from dreaming.narrators.quoting import Manner, Quotation, Room, quotation, term
 
-SHORTEST, LONGEST = 80, 180
-"""Bounds of an entry: words, or characters in a language written without spaces (SPEC 11)."""
-MAX_TEXTS, MAX_GRADUATES = 12, 5
-"""What is looked at of the night's material (SPEC 11)."""
 MAX_THEMES = 3
 """The strongest themes; behind them come words that merely occur."""
 LEADS = 4
@@ -31,7 +35,6 @@ ASIDES = 0.6
 """Share of the entries that take time for an aside when their length does not ask for one."""
 TAKES = 12
 """Other choices tried when an entry would equal an earlier one."""
-PHASES = ("light", "rem", "deep")
 
 OPENING, BEFORE_LEAD, LEAD, REASON, PARTNER, PARTNER_REASON, THIRD, THEME, ASIDE, APART, APART_REASON, LAST, CLOSING = (
     range(13)
@@ -39,31 +42,6 @@ OPENING, BEFORE_LEAD, LEAD, REASON, PARTNER, PARTNER_REASON, THIRD, THEME, ASIDE
 """Places in an entry, in reading order. What says "it" stands right behind the text it speaks of: an aside or a theme
 comes only between texts that are told apart."""
 ASIDE_PLACES = (BEFORE_LEAD, ASIDE, LAST)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Graduate:
-    """A text that was promoted tonight and the evidence it had."""
-
-    text: str
-    recalls: int
-    days: int
-    queries: int
-    score: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Material:
-    """What a phase has to tell; texts are untrusted, `earlier` entries are whole and newest first."""
-
-    phase: str
-    night: date
-    language: str
-    texts: tuple[str, ...]
-    themes: tuple[str, ...]
-    graduates: tuple[Graduate, ...] = ()
-    waiting: tuple[str, ...] = ()
-    earlier: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +95,7 @@ class Beat:
 
 def plain(material: Material) -> str | None:
     """Return tonight's entry, of 80 to 180 words or Chinese characters; None when there is nothing to tell."""
-    tongue = TONGUES.get(_code(material.language), ENGLISH)
+    tongue = TONGUES.get(code_of(material.language), ENGLISH)
     for take, room in product(range(TAKES), tongue.rooms):
         entry = _entry(material, tongue, room, take)
         if entry is None:
@@ -125,18 +103,6 @@ def plain(material: Material) -> str | None:
         if length(entry, tongue.code) <= LONGEST and entry not in material.earlier:
             return entry
     return None
-
-
-def length(prose: str, language: str) -> int:
-    """Return words; for Chinese, and for other prose mostly in Han or kana, the characters that are not whitespace."""
-    characters = "".join(prose.split())
-    code = _code(language)
-    by_characters = code == "zh" or (code != "en" and 2 * len(re.findall(f"[{CJK}]", prose)) > len(characters))
-    return len(characters) if by_characters else len(prose.split())
-
-
-def _code(language: str) -> str:
-    return re.split(r"[-_]", language.casefold())[0]
 
 
 def _entry(material: Material, tongue: Tongue, room: Room, take: int) -> str | None:

@@ -1,0 +1,1 @@
+"""Who can write the entries of the dream diary, and what becomes of what they write."""
