@@ -128,11 +128,7 @@ Mode = Annotated[
     AfterValidator(_only("apply")),
     Legal('"apply"; "review" is not available in this version'),
 ]
-Narrator = Annotated[
-    Literal["plain", "model", "command"],
-    AfterValidator(_only("plain")),
-    Legal('"plain"; "model" and "command" are not available in this version'),
-]
+Narrator = Literal["plain", "model", "command"]
 
 
 class Section(BaseModel):
@@ -272,15 +268,24 @@ class Narrative(Section):
 
     narrator: Narrator = Field(default="plain", description="Who writes the entries.")
     model: str = Field(default="", description='Name of the model; used by the narrator "model" only.')
-    base_url: str = Field(default="", description='Address of the model; used by the narrator "model" only.')
-    api_key_env: str = Field(
-        default="", description='Name of the variable that holds the key; used by the narrator "model" only.'
+    base_url: str = Field(
+        default="",
+        description='Address of an OpenAI-compatible service; without it, "model" is one that the program llm knows.',
+    )
+    api_key_env: str = Field(default="", description="Name of the environment variable that holds the key.")
+    api_key_command: Texts = Field(
+        default=(), examples=[["pass", "show", "openai"]], description="Program and arguments that print the key."
+    )
+    api_key: str = Field(
+        default="", description="The key in clear, if there is no other way: whoever reads this file has it."
     )
     command: Texts = Field(
-        default=(), description='Program and arguments of an agent; used by the narrator "command" only.'
+        default=(),
+        examples=[["claude", "-p", "--tools", ""]],
+        description='Program and arguments of an agent; used by the narrator "command" only.',
     )
     timeout_seconds: Annotated[float, Field(ge=1, le=3600), Unit("seconds")] = Field(
-        default=60, description="How long one entry may take."
+        default=60, description="How long a model may take for an entry; it is asked twice at most."
     )
     language: Language = Field(
         default="auto", description="Language of the entries; auto is [dreaming] language, then that of the material."

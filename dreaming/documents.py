@@ -11,9 +11,11 @@ if TYPE_CHECKING:
     from dreaming.overview import Overview
     from dreaming.phases.deep import Examined
     from dreaming.reading import Found, Read
+    from dreaming.tell import Answer
     from memory.journal import NightRecord, Promotion
     from memory.model import FragmentId
     from workspace.append import Appended
+    from workspace.dreams import Entry
 
 Document = dict[str, Any]
 
@@ -38,6 +40,28 @@ def explain(found: "Sequence[Examined]", written: "Mapping[FragmentId, Sequence[
     return {"candidates": [_candidate(one, written[one.candidate.id]) for one in found]}
 
 
+def diary(shown: "Sequence[Entry]") -> Document:
+    """Return entries of the dream diary, oldest first."""
+    return {"entries": [asdict(entry) for entry in shown]}
+
+
+def narrate(answers: "Sequence[Answer]") -> Document:
+    """Return what telling a night again came to, phase by phase."""
+    return {
+        "told": [
+            {
+                "night": one.telling.night.isoformat(),
+                "phase": one.telling.phase.value,
+                "asked": one.telling.asked,
+                "narrator": one.entry.narrator if one.entry else None,
+                "prose": one.entry.prose if one.entry else None,
+                "refused": list(one.telling.refused),
+            }
+            for one in answers
+        ]
+    }
+
+
 def status(home: "Home", found: "Overview") -> Document:
     """Return how a workspace stands."""
     return {
@@ -46,6 +70,7 @@ def status(home: "Home", found: "Overview") -> Document:
         "time": home.config.dreaming.time,
         "timezone": str(home.zone),
         "last_night": None if found.last_night is None else _night(found.last_night),
+        "told": [asdict(one) | {"phase": one.phase.value, "refused": list(one.refused)} for one in found.told],
         "store": dict(found.counts),
         "memory": {
             "chars": found.memory_chars,

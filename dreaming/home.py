@@ -15,6 +15,7 @@ from dreaming.layers import default_user_config, load
 from memory.concepts import Lexicon, lexicon
 from memory.embedders import Embedder, EndpointEmbedder, LocalEmbedder, local_embedder
 from memory.journal import Journal
+from memory.narratives import Narratives
 from memory.store import Store
 from workspace.errors import ExternallyChangedError, NotWritableError
 from workspace.files import DryFiles, Files
@@ -54,6 +55,11 @@ class Home:
     def journal(self) -> Journal:
         """The record of the nights in this home's store."""
         return Journal(self.store)
+
+    @property
+    def narratives(self) -> Narratives:
+        """The record of the entries in this home's store."""
+        return Narratives(self.store)
 
     def local_date(self, moment: datetime) -> date:
         """Return the local date of a moment: the name of the night, the day of a vote."""

@@ -19,6 +19,13 @@ from dreaming.config import FIELDS, FILE_NAME, Config, Document, Key, expanded, 
 
 ENV_PREFIX = "DREAM_"
 ENV_SEPARATOR = "__"
+NEEDS = (
+    ("narrative", "narrator", "model", "model"),
+    ("narrative", "narrator", "command", "command"),
+    ("embeddings", "embedder", "endpoint", "model"),
+    ("embeddings", "embedder", "endpoint", "base_url"),
+)
+"""Section, key and value that need another key of that section."""
 
 
 def default_user_config() -> Path:
@@ -115,7 +122,23 @@ def load(
     problems = dict.fromkeys(chain.from_iterable(layer.problems for layer in layers))
     if problems:
         raise ConfigError(tuple(problems))
-    return _together(layers)
+    settings = _together(layers)
+    if lacking := tuple(_lacking(settings, layers)):
+        raise ConfigError(lacking)
+    return settings
+
+
+def _lacking(settings: Config, layers: Sequence[Layer]) -> Iterator[ConfigProblem]:
+    """Name what a choice needs and has not got."""
+    for section, choice, wish, needed in NEEDS:
+        own = getattr(settings, section)
+        if getattr(own, choice) == wish and not getattr(own, needed):
+            yield ConfigProblem(
+                key=f"{section}.{needed}",
+                found="nothing",
+                legal=f'a value, since {section}.{choice} is "{wish}"',
+                source=_sources(layers, (section, choice)),
+            )
 
 
 def _together(layers: Sequence[Layer]) -> Config:

@@ -9,7 +9,7 @@ from dreaming import pages, promote
 from dreaming.home import Home
 from dreaming.observe import Observation, observe
 from dreaming.run import RUNS, Run
-from dreaming.tell import tell
+from dreaming.tell import Progress, tell, unseen
 from memory.journal import Promotion
 from memory.model import Phase
 from workspace.errors import WorkspaceError
@@ -44,7 +44,7 @@ class NightReport:
     failed: bool
 
 
-def run_night(home: Home, *, phases: Sequence[Phase], now: datetime) -> NightReport:
+def run_night(home: Home, *, phases: Sequence[Phase], now: datetime, progress: Progress = unseen) -> NightReport:
     """Run phases of the local date's night; running it again continues it and, unchanged, changes nothing.
 
     Raise HeldError when another process runs a night here.
@@ -59,10 +59,11 @@ def run_night(home: Home, *, phases: Sequence[Phase], now: datetime) -> NightRep
                 RUNS[phase](run)
         if home.store.counts()["sources"] == 0:
             run.problems.append(f"there is no diary under {home.root / home.config.workspace.diaries}; {ELSEWHERE}")
-        unwritten = (*pages.write(home, run.night, run.sections), *tell(home, run.stories, night=run.night, now=now))
-        run.problems += dict.fromkeys(unwritten)
-        run.failed |= bool(unwritten)
-        _finish(run)
+        unwritten = pages.write(home, run.night, run.sections)
+        _finish(run)  # before anybody is asked for an entry: that may take long, or be interrupted
+        told = tell(home, run.stories, night=run.night, now=now, progress=progress)
+        run.problems += dict.fromkeys((*unwritten, *told.unwritten, *told.notes))
+        run.failed |= bool(unwritten or told.unwritten)
         return _report(run, observed)
 
 
@@ -92,7 +93,7 @@ def _finish(run: Run) -> None:
 
 
 def _report(run: Run, observed: Observation) -> NightReport:
-    told = {entry.phase for entry in run.home.journal.narratives(night=run.night)}
+    told = {entry.phase for entry in run.home.narratives.told(night=run.night)}
     return NightReport(
         night=run.night,
         observed=observed,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 
 from dreaming.explain import nearest
 from dreaming.home import Home
@@ -14,6 +14,21 @@ from memory.model import Phase
 WARN_FROM = 0.9
 """From this share of the budget on, people want to know before something moves to the archive."""
 NIGHTS_LOOKED_BACK = 400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldPhase:
+    """How a phase of the last night was told: who was asked, who wrote the entry, why answers were not kept.
+
+    `narrator` is None when there is no entry; tokens are estimates of what was sent to a model and came back.
+    """
+
+    phase: Phase
+    asked: str
+    narrator: str | None
+    refused: tuple[str, ...]
+    prompt_tokens: int
+    answer_tokens: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +48,7 @@ class Overview:
     blocking: str | None
     nearest: tuple[Examined, ...]
     unrecorded: tuple[str, ...] = ()
+    told: tuple[ToldPhase, ...] = ()
 
     @property
     def nearly_full(self) -> bool:
@@ -56,6 +72,23 @@ def overview(home: Home, *, now: datetime) -> Overview:
         blocking=next(iter(blocked), None),
         nearest=waiting[:3],
         unrecorded=home.unrecorded(),
+        told=told(home, nights[0].date) if nights else (),
+    )
+
+
+def told(home: Home, night: date) -> tuple[ToldPhase, ...]:
+    """Return how the phases of a night were told."""
+    writers = {entry.phase: entry.narrator for entry in home.narratives.told(night=night)}
+    return tuple(
+        ToldPhase(
+            phase=one.phase,
+            asked=one.asked,
+            narrator=writers.get(one.phase),
+            refused=one.refused,
+            prompt_tokens=one.prompt_tokens,
+            answer_tokens=one.answer_tokens,
+        )
+        for one in home.narratives.tellings(night)
     )
 
 

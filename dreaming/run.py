@@ -196,7 +196,8 @@ def _deep_story(
 
 def _night(run: Run, candidates: Sequence[Candidate], lines: Sequence[str] = ()) -> Night:
     journal = run.home.journal
-    told = {one for entry in journal.narratives(before=run.night, limit=ENTRIES_REMEMBERED) for one in entry.fragments}
+    entries = run.home.narratives.told(before=run.night, limit=ENTRIES_REMEMBERED)
+    told = {one for entry in entries for one in entry.fragments}
     return Night(
         date=run.night,
         now=run.began,

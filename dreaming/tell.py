@@ -1,16 +1,20 @@
 """Telling a night: from what the phases decided to entries of the dream diary, at most one per phase."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from dreaming.home import Home
-from dreaming.narrators.entry import Graduate, Material
-from dreaming.narrators.plain import plain
+from dreaming.narrators.choice import chosen
+from dreaming.narrators.entry import Graduate, Material, Narrator, Request
+from dreaming.narrators.prompts import OVERRIDES, BrokenPromptError, Wishes, request
+from dreaming.narrators.telling import PLAIN, told
 from dreaming.pages import DREAMS
-from memory.journal import Narrative, Promotion
+from memory.journal import Promotion
 from memory.language import main_language
 from memory.model import Candidate, Phase
+from memory.narratives import Narrative, Telling
 from workspace import dreams
 from workspace.errors import WorkspaceError
 
@@ -18,11 +22,21 @@ TEXTS = {Phase.LIGHT: 12, Phase.REM: 8, Phase.DEEP: 12}
 GRADUATES = 5
 REMEMBERED = 30
 """Entries the narrator looks back on, so as not to repeat itself."""
+PROMPTS = "memory/dreaming/prompts"
+"""Where a workspace may keep prompts of its own."""
 MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
 """Not from strftime, which speaks the machine's language."""
+
+Progress = Callable[[str], AbstractContextManager[None]]
+"""Shows for a block who is being asked for what."""
+
+
+def unseen(_: str) -> AbstractContextManager[None]:
+    """Show nothing."""
+    return nullcontext()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,40 +50,109 @@ class Story:
     waiting: tuple[str, ...] = ()
 
 
-def tell(home: Home, stories: Sequence[Story], *, night: date, now: datetime) -> tuple[str, ...]:
-    """Add tonight's entries to `DREAMS.md`; return what went wrong, which never changes the rest of the night."""
-    told = {entry.phase for entry in home.journal.narratives(night=night)}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How telling went: `unwritten` is what `DREAMS.md` has not got, `notes` what did not go as it was configured."""
+
+    unwritten: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def tell(home: Home, stories: Sequence[Story], *, night: date, now: datetime, progress: Progress = unseen) -> Outcome:
+    """Add tonight's entries to `DREAMS.md`; whatever goes wrong with that changes nothing else of the night."""
+    known = {entry.phase for entry in home.narratives.told(night=night)}
+    notes: list[str] = []
     for story in stories:
-        if story.phase not in told and story.candidates:
-            _tell(home, story, night=night, now=now)
+        if story.phase not in known and story.candidates:
+            telling = _telling(home, story, night=night, now=now)
+            with home.store.writing():
+                home.narratives.keep(telling)  # whoever is interrupted can be asked again
+            answer = answered(home, telling, progress=progress)
+            with home.store.writing():
+                record(home, answer)
+            notes += answer.notes
     try:
-        return _written(home, night=night, now=now)
+        _write(home, night=night, now=now)
     except WorkspaceError as error:
-        return (str(error),)
+        return Outcome(unwritten=(str(error),), notes=tuple(notes))
+    return Outcome(notes=tuple(notes))
 
 
-def _tell(home: Home, story: Story, *, night: date, now: datetime) -> None:
-    material = _material(home, story, night)
-    prose = plain(material)
-    if prose is None:
-        return
-    with home.store.writing():
-        home.journal.tell(
-            night,
-            Narrative(
-                phase=story.phase,
-                stamp=stamped(now.astimezone(home.zone)),
-                language=material.language,
-                narrator="plain",
-                prose=prose,
-                fragments=tuple(c.id for c in story.candidates[: TEXTS[story.phase]]),
-            ),
-        )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What came of asking for an entry: the entry or None, how it went, and why it is not what was configured."""
+
+    telling: Telling
+    entry: Narrative | None
+    notes: tuple[str, ...]
 
 
-def _material(home: Home, story: Story, night: date) -> Material:
-    texts = tuple(c.fragment.text for c in story.candidates[: TEXTS[story.phase]])
-    return Material(
+def answered(home: Home, telling: Telling, *, progress: Progress = unseen) -> Answer:
+    """Get an entry for what a phase has to tell; nothing is recorded yet."""
+    narrator = None if home.dry else chosen(home.config.narrative)
+    asked = PLAIN if narrator is None else narrator.name
+    others = [one for one in home.narratives.told(limit=REMEMBERED + 1) if _is_other(one, telling)]
+    recent = tuple(one.prose for one in others)[:REMEMBERED]
+    material = replace(Material.of(telling.material), earlier=recent)
+    wanted, notes = _request(home, material, narrator)
+    with progress(f"{telling.phase}: {asked}") if narrator else nullcontext():
+        result = told(narrator, wanted, recent=recent, seconds=home.config.narrative.timeout_seconds)
+    return Answer(
+        telling=replace(
+            telling,
+            asked=asked,
+            refused=result.refused,
+            prompt_tokens=result.prompt_tokens,
+            answer_tokens=result.answer_tokens,
+        ),
+        entry=None if result.prose is None else _entry(telling, material, result.narrator, result.prose),
+        notes=(*notes, *(f"{telling.phase}: {reason}" for reason in result.refused)),
+    )
+
+
+def record(home: Home, answer: Answer) -> None:
+    """Record an entry and how it came about."""
+    home.narratives.keep(answer.telling)
+    if answer.entry is not None:
+        home.narratives.tell(answer.entry)
+
+
+def _is_other(entry: Narrative, telling: Telling) -> bool:
+    return (entry.night, entry.phase) != (telling.night, telling.phase)
+
+
+def _entry(telling: Telling, material: Material, narrator: str, prose: str) -> Narrative:
+    return Narrative(
+        night=telling.night,
+        phase=telling.phase,
+        stamp=telling.stamp,
+        language=material.language,
+        narrator=narrator,
+        prose=prose,
+        fragments=telling.fragments,
+    )
+
+
+def _request(home: Home, material: Material, narrator: Narrator | None) -> tuple[Request, tuple[str, ...]]:
+    """Return what is asked, and why a prompt of the workspace's own was not used."""
+    if narrator is None:
+        return Request(material=material, system="", asked=""), ()
+    style = home.config.narrative.style
+    try:
+        return request(material, Wishes(style=style, own=_own_prompts(home))), ()
+    except (BrokenPromptError, WorkspaceError) as error:
+        return request(material, Wishes(style=style)), (str(error),)
+
+
+def _own_prompts(home: Home) -> tuple[tuple[str, str], ...]:
+    texts = ((name, home.files.read(f"{PROMPTS}/{name}.md").text) for name in OVERRIDES)
+    return tuple((name, text) for name, text in texts if text.strip())
+
+
+def _telling(home: Home, story: Story, *, night: date, now: datetime) -> Telling:
+    candidates = story.candidates[: TEXTS[story.phase]]
+    texts = tuple(candidate.fragment.text for candidate in candidates)
+    material = Material(
         phase=story.phase,
         night=night,
         language=_language(home, texts),
@@ -77,7 +160,14 @@ def _material(home: Home, story: Story, night: date) -> Material:
         themes=story.themes,
         graduates=tuple(_graduate(home, promotion, night) for promotion in story.promoted[:GRADUATES]),
         waiting=story.waiting[: TEXTS[story.phase]],
-        earlier=tuple(entry.prose for entry in home.journal.narratives(limit=REMEMBERED)),
+    )
+    return Telling(
+        night=night,
+        phase=story.phase,
+        stamp=stamped(now.astimezone(home.zone)),
+        asked=PLAIN,
+        material=material.document(),
+        fragments=tuple(candidate.id for candidate in candidates),
     )
 
 
@@ -98,29 +188,29 @@ def _graduate(home: Home, promotion: Promotion, night: date) -> Graduate:
     )
 
 
-def _written(home: Home, *, night: date, now: datetime) -> tuple[str, ...]:
+def _write(home: Home, *, night: date, now: datetime) -> None:
     """Bring into the file what it has not got yet, and tonight's entries again when the whole diary is gone."""
-    new = list(home.journal.unwritten())
+    new = list(home.narratives.unwritten())
     if not dreams.has_diary(home.files.read(DREAMS).text):
-        new = [pair for pair in new if pair[0] != night]
-        new += [(night, entry) for entry in reversed(home.journal.narratives(night=night))]
+        new = [entry for entry in new if entry.night != night]
+        new += reversed(home.narratives.told(night=night))
     if not new:
-        return ()
+        return
 
     def with_entries(text: str) -> str:
-        for _, entry in new:
+        for entry in new:
             text = dreams.with_entry(text, entry.stamp, entry.prose)
         return text
 
     home.rewrite(DREAMS, with_entries)
     with home.store.writing():
-        for told_on, entry in new:
-            home.journal.wrote(told_on, entry.phase)
-    _archive(home, now=now)
-    return ()
+        for entry in new:
+            home.narratives.wrote(entry.night, entry.phase)
+    archive(home, now=now)
 
 
-def _archive(home: Home, *, now: datetime) -> None:
+def archive(home: Home, *, now: datetime) -> None:
+    """Move entries there is no room for to the archive of the year."""
     document = home.files.read(DREAMS)
     text, removed = dreams.without_oldest(document.text, home.config.narrative.diary_entries)
     if removed:

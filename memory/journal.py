@@ -1,7 +1,7 @@
 """What the nights did: phases run, fragments staged, statements promoted, narratives told, and why not."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
@@ -66,19 +66,6 @@ class Refusal:
     fragment: FragmentId
     gate: str
     reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Narrative:
-    """One told entry of `DREAMS.md`; `stamp` is its date line, `fragments` what it was woven from."""
-
-    phase: Phase
-    stamp: str
-    language: str
-    narrator: str
-    prose: str
-    fragments: tuple[FragmentId, ...]
-    written: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,62 +260,6 @@ class Journal:
             " WHERE gate = 'budget' AND night = (SELECT max(night) FROM deep_night) ORDER BY fragment"
         ).fetchall()
         return {FragmentId(row[0]): row[1] for row in rows}
-
-    # -- narratives ---------------------------------------------------------------------------------------------
-
-    def tell(self, night: date, narrative: Narrative) -> None:
-        """Record an entry of the dream diary and what it was woven from."""
-        key = (night.isoformat(), narrative.phase)
-        self.connection.execute(
-            "INSERT OR REPLACE INTO narrative (night, phase, stamp, language, narrator, prose)"
-            " VALUES (?, ?, ?, ?, ?, ?)",
-            (*key, narrative.stamp, narrative.language, narrative.narrator, narrative.prose),
-        )
-        self.connection.executemany(
-            "INSERT OR IGNORE INTO told (night, phase, fragment) VALUES (?, ?, ?)",
-            [(*key, fragment) for fragment in narrative.fragments],
-        )
-
-    def unwritten(self) -> Sequence[tuple[date, Narrative]]:
-        """Return the entries that are told but do not stand in `DREAMS.md` yet, oldest first."""
-        rows = self.connection.execute(
-            "SELECT DISTINCT night FROM narrative WHERE NOT written ORDER BY night"
-        ).fetchall()
-        nights = [date.fromisoformat(row[0]) for row in rows]
-        return [(night, one) for night in nights for one in reversed(self.narratives(night=night)) if not one.written]
-
-    def wrote(self, night: date, phase: Phase) -> None:
-        """Record that an entry stands in `DREAMS.md`; what the user does to it there is the user's own affair."""
-        self.connection.execute(
-            "UPDATE narrative SET written = 1 WHERE night = ? AND phase = ?", (night.isoformat(), phase)
-        )
-
-    def narratives(
-        self, *, before: date | None = None, night: date | None = None, limit: int = 30
-    ) -> Sequence[Narrative]:
-        """Return told entries, newest first: of earlier nights, of one night, or the latest."""
-        rows = self.connection.execute(
-            sql("narratives"),
-            {
-                "before": None if before is None else before.isoformat(),
-                "night": None if night is None else night.isoformat(),
-                "limit": limit,
-            },
-        ).fetchall()
-        return tuple(
-            Narrative(
-                phase=Phase(row[1]), stamp=row[2], language=row[3], narrator=row[4], prose=row[5],
-                fragments=self._told(row[0], row[1]),
-                written=bool(row[6]),
-            )
-            for row in rows
-        )  # fmt: skip
-
-    def _told(self, night: str, phase: str) -> tuple[FragmentId, ...]:
-        rows = self.connection.execute(
-            "SELECT fragment FROM told WHERE night = ? AND phase = ? ORDER BY fragment", (night, phase)
-        ).fetchall()
-        return tuple(FragmentId(row[0]) for row in rows)
 
 
 def _planned(promotion: Promotion) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from sqlite_utils import Database, Migrations
 
 MIGRATIONS = Migrations("recall")
-VERSION = 3
+VERSION = 4
 """Number of migrations; kept in `PRAGMA user_version` so that opening a store costs one look."""
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"
@@ -32,6 +32,13 @@ def m003_find_statements_by_meaning(db: Database) -> None:
     """Let vectors be made anew: those of a fragment now stand in one value, all of it first, then its statements."""
     db.execute("DELETE FROM vector")
     db.execute("PRAGMA user_version = 3")
+
+
+@MIGRATIONS()
+def m004_tell_again(db: Database) -> None:
+    """Keep what each phase had to tell, so that it can be told again, and how telling it went."""
+    db.execute(TELLING)
+    db.execute("PRAGMA user_version = 4")
 
 
 TABLES = (
@@ -216,3 +223,18 @@ VECTORS = (
         for event in ("INSERT", "UPDATE", "DELETE")
     ),
 )
+
+TELLING = """
+CREATE TABLE telling (
+    night TEXT NOT NULL REFERENCES night (date),
+    phase TEXT NOT NULL,
+    stamp TEXT NOT NULL,
+    asked TEXT NOT NULL,
+    material TEXT NOT NULL,
+    fragments TEXT NOT NULL,
+    refused TEXT NOT NULL,
+    prompt_tokens INTEGER NOT NULL,
+    answer_tokens INTEGER NOT NULL,
+    PRIMARY KEY (night, phase)
+) STRICT, WITHOUT ROWID
+"""

@@ -67,6 +67,8 @@ DEFAULTS: dict[str, object] = {
     "narrative.model": "",
     "narrative.base_url": "",
     "narrative.api_key_env": "",
+    "narrative.api_key_command": (),
+    "narrative.api_key": "",
     "narrative.command": (),
     "narrative.timeout_seconds": 60.0,
     "narrative.language": "auto",
@@ -140,8 +142,6 @@ ILLEGAL: list[tuple[str, object]] = [
     ("memory.mode", "review"),
     ("memory.mode", "report"),
     ("memory.retention_days", 0),
-    ("narrative.narrator", "model"),
-    ("narrative.narrator", "command"),
     ("narrative.narrator", "poet"),
     ("narrative.command", "agent --print"),
     ("narrative.timeout_seconds", 0),
@@ -314,13 +314,24 @@ def test_weights_that_two_sources_make_zero_name_both(read: Reader) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('narrative.narrator = "model"', "not available in this version"),
         ('memory.mode = "review"', "not available in this version"),
         ("sessions.enabled = true", "transcripts are not read by this version"),
     ],
 )
 def test_what_this_version_lacks_is_said(read: Reader, text: str, words: str) -> None:
     assert words in problems(read, text)[0].legal
+
+
+@pytest.mark.parametrize(
+    ("text", "lacking"),
+    [
+        ('narrative.narrator = "model"', ["narrative.model"]),
+        ('narrative.narrator = "command"', ["narrative.command"]),
+        ('embeddings.embedder = "endpoint"', ["embeddings.model", "embeddings.base_url"]),
+    ],
+)
+def test_what_a_choice_needs_is_named_with_its_key(read: Reader, text: str, lacking: list[str]) -> None:
+    assert [problem.key for problem in problems(read, text)] == lacking
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,10 @@ __all__ = [
     "Entry",
     "archive",
     "entries",
+    "entry_of",
     "harmless",
     "with_entry",
+    "with_other_prose",
     "with_section",
     "without_oldest",
 ]
@@ -55,18 +57,42 @@ def with_section(text: str, name: str, body: str) -> str:
     return "".join(lines)
 
 
-def with_entry(text: str, stamp: str, prose: str) -> str:
-    """Add a narrative at the end of the diary, making the diary at the top where there is none; the same one once."""
-    entry = Entry(stamp=one_line(stamp).replace("*", ""), prose=_prose(prose))
+def with_entry(text: str, stamp: str, prose: str, *, before: Sequence[Entry] = ()) -> str:
+    """Add a narrative to the diary, making the diary at the top where there is none; the same one once.
+
+    It goes in front of the first of some later entries that stands there, else to the end.
+    """
+    entry = entry_of(stamp, prose)
     if entry in entries(text):
         return text
     mark = BOM if text.startswith(BOM) else ""
     lines, end = _with_diary(text.removeprefix(mark))
-    at = _blocks(lines, _DIARY)[-1].stop - 1
+    blocks = _blocks(lines, _DIARY)
+    standing = [(place.start, one) for block in blocks for place, one in _entries(lines, block[1:-1])]
+    later = [start for start, one in standing if one in before]
+    at = later[0] if later else blocks[-1].stop - 1
     gap = [""] if lines[at - 1].strip() else []
     added = [*gap, RULE, "", f"*{entry.stamp}*", "", *entry.prose.split("\n"), ""]
     lines[at:at] = [f"{line}{end}" for line in added]
     return mark + "".join(lines)
+
+
+def with_other_prose(text: str, old: Entry, prose: str) -> str | None:
+    """Return the text with other prose under an entry's stamp; None when that entry does not stand there as it was."""
+    mark = BOM if text.startswith(BOM) else ""
+    lines, end = split_lines(text.removeprefix(mark)), line_end(text)
+    for block in _blocks(lines, _DIARY):
+        for place, entry in _entries(lines, block[1:-1]):
+            if entry == old:
+                said = [RULE, "", f"*{old.stamp}*", "", *_prose(prose).split("\n"), ""]
+                lines[place.start : place.stop] = [f"{line}{end}" for line in said]
+                return mark + "".join(lines)
+    return None
+
+
+def entry_of(stamp: str, prose: str) -> Entry:
+    """Return an entry as it stands in the file: its stamp on one line, its prose without structure."""
+    return Entry(stamp=one_line(stamp).replace("*", ""), prose=_prose(prose))
 
 
 def has_diary(text: str) -> bool:

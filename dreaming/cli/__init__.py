@@ -13,6 +13,8 @@ COMMANDS = {
     "get": "Read lines of the memory; a vote for what stands there.",
     "context": "Print what a session needs in its system prompt; no vote.",
     "hook": "Answer an agent host at the start and the end of a session.",
+    "diary": "Print the newest entries of the dream diary.",
+    "narrate": "Write the entries of a night again.",
     "status": "Show the last night, the store and the head-room of MEMORY.md.",
     "explain": "Say why a fragment was promoted or not, gate by gate.",
     "mcp": "Serve the memory to an agent by the Model Context Protocol.",

@@ -23,6 +23,8 @@ LAST_YEAR = 9000
 REFUSED = 1
 CONFIG = 2
 HELD = 3
+INTERRUPTED = 130
+"""As shells have it: 128 and the number of the signal."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +142,9 @@ def told_apart() -> Iterator[None]:
         yield
     except (click.ClickException, click.exceptions.Exit, click.Abort):
         raise
+    except KeyboardInterrupt:
+        click.echo("dream: stopped; what was decided is kept, run it again to go on", err=True)
+        sys.exit(INTERRUPTED)
     except Exception as error:
         code = _exit_code(error)
         if code is None:
@@ -152,6 +157,7 @@ def _exit_code(error: Exception) -> int | None:
     from dreaming.demo import NotEmptyError
     from dreaming.home import NoWorkspaceError
     from dreaming.layers import ConfigError
+    from dreaming.narrate import ChangedEntryError, NothingToTellError
     from dreaming.reading import NoSuchLinesError, UnknownSourceError
     from memory.store import BrokenStoreError, BusyStoreError, NewerStoreError
     from workspace.errors import HeldError, WorkspaceError
@@ -167,5 +173,7 @@ def _exit_code(error: Exception) -> int | None:
         (UnknownSourceError, REFUSED),
         (NoSuchLinesError, REFUSED),
         (NotEmptyError, REFUSED),
+        (NothingToTellError, REFUSED),
+        (ChangedEntryError, REFUSED),
     )
     return next((code for kind, code in codes if isinstance(error, kind)), None)

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator, Mapping
 
 from dreaming.cli.common import REFUSED, Common, complain, print_json, say
+from dreaming.cli.progress import progress
 from dreaming.night import NightReport, PhaseReport, enabled, run_night
 from memory.model import Phase
 from workspace.files import DryFiles
@@ -19,7 +20,7 @@ def night(common: Common, phases: tuple[str, ...], *, dry_run: bool, as_json: bo
     """Run the night and print one line a phase."""
     with common.open(dry=dry_run) as home:
         chosen = tuple(Phase(name) for name in phases) or enabled(home)
-        report = run_night(home, phases=chosen, now=common.moment(home))
+        report = run_night(home, phases=chosen, now=common.moment(home), progress=progress)
         diffs = home.files.diffs() if isinstance(home.files, DryFiles) else ()
     if as_json:
         print_json(as_document(report) | ({"dry_run": True, "diffs": list(diffs)} if dry_run else {}))

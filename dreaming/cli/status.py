@@ -1,6 +1,6 @@
 """`dream status`: the last night, the store, the head-room, the nearest candidates."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -8,7 +8,7 @@ from dreaming import documents
 from dreaming.cli.common import Common, common_options, complain, json_option, print_json, say
 from dreaming.home import Home
 from dreaming.observe import observe
-from dreaming.overview import Overview, overview
+from dreaming.overview import Overview, ToldPhase, overview
 from memory.journal import NightRecord
 
 
@@ -34,6 +34,7 @@ def lines(home: Home, found: Overview) -> Iterator[str]:
     yield f"Workspace   {home.root}"
     yield f"Schedule    {'on' if on else 'off'} ({home.config.dreaming.time}, {home.zone}); a night by hand: dream"
     yield f"Last night  {_night(found.last_night)}"
+    yield from _told(found.told)
     yield "Store       {standing} live fragments of {sources} diaries, {recalls} searches and reads".format(
         **found.counts
     )
@@ -55,6 +56,16 @@ def _night(record: NightRecord | None) -> str:
         return "never run"
     phases = ", ".join(f"{phase} {_counts(counts)}" for phase, counts in record.reports.items())
     return f"{record.date.isoformat()}{'' if record.finished_at else ' (did not finish)'}: {phases or 'no phase'}"
+
+
+def _told(told: Sequence[ToldPhase]) -> Iterator[str]:
+    if told:
+        yield "Told        " + ", ".join(f"{one.phase} by {one.narrator or 'nobody'}" for one in told)
+    for one in told:
+        for reason in one.refused:
+            yield f"            {one.phase}: {reason}"
+    if sent := sum(one.prompt_tokens for one in told):
+        yield f"            about {sent:,} tokens sent, {sum(one.answer_tokens for one in told):,} came back"
 
 
 def _counts(counts: object) -> str:

@@ -1,9 +1,10 @@
 """What an entry of the dream diary is made of, how long it may be, and who can write one."""
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from datetime import date
-from typing import Protocol
+from typing import Any, Protocol
 
 from memory.markdown import CJK
 
@@ -38,22 +39,31 @@ class Material:
     waiting: tuple[str, ...] = ()
     earlier: tuple[str, ...] = ()
 
+    def document(self) -> dict[str, Any]:
+        """Return what can be kept as JSON: all but the earlier entries, which will be others."""
+        return asdict(self) | {"night": self.night.isoformat(), "earlier": ()}
+
+    @classmethod
+    def of(cls, document: Mapping[str, Any]) -> "Material":
+        """Return the material that a document was made of."""
+        return cls(
+            phase=document["phase"],
+            night=date.fromisoformat(document["night"]),
+            language=document["language"],
+            texts=tuple(document["texts"]),
+            themes=tuple(document["themes"]),
+            graduates=tuple(Graduate(**one) for one in document["graduates"]),
+            waiting=tuple(document["waiting"]),
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What a narrator is asked for: the material, and for a model the prompts that show it.
-
-    `complaint` says why its first answer was not kept; empty the first time.
-    """
+    """What a narrator is asked for: the material, and for a model the prompts that show it."""
 
     material: Material
     system: str
-    user: str
-    complaint: str = ""
-
-    def again(self, complaint: str) -> "Request":
-        """Return the same request with what was wrong with the first answer."""
-        return replace(self, complaint=complaint)
+    asked: str
 
 
 class NarratorError(Exception):
@@ -79,9 +89,15 @@ class Narrator(Protocol):
 def length(prose: str, language: str) -> int:
     """Return words; for Chinese, and for other prose mostly in Han or kana, the characters that are not whitespace."""
     characters = "".join(prose.split())
+    mostly_cjk = 2 * len(re.findall(f"[{CJK}]", prose)) > len(characters)
     code = code_of(language)
-    by_characters = code == "zh" or (code != "en" and 2 * len(re.findall(f"[{CJK}]", prose)) > len(characters))
-    return len(characters) if by_characters else len(prose.split())
+    counts_characters = code == "zh" or (mostly_cjk and code != "en")
+    return len(characters) if counts_characters else len(prose.split())
+
+
+def by_characters(language: str) -> bool:
+    """Tell whether entries in a language are meant to be measured in characters, not in words."""
+    return code_of(language) in ("zh", "ja")
 
 
 def code_of(language: str) -> str:

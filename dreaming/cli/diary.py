@@ -1,0 +1,26 @@
+"""`dream diary`: the newest entries of the dream diary."""
+
+import click
+
+from dreaming import documents
+from dreaming.cli.common import Common, common_options, json_option, print_json, say
+from dreaming.masking import masked
+from dreaming.pages import DREAMS
+from workspace.dreams import entries
+from workspace.lines import printable
+
+
+@click.command()
+@common_options
+@json_option
+@click.option("--last", type=click.IntRange(min=1), default=1, show_default=True, help="How many entries.")
+def diary(common: Common, last: int, *, as_json: bool) -> None:
+    """Print the newest entries of the dream diary, oldest first."""
+    with common.open() as home:
+        shown = entries(masked(printable(home.files.read(DREAMS).text), home.lexicon, home.redaction))[-last:]
+    if as_json:
+        print_json(documents.diary(shown))
+    elif not shown:
+        say("Nothing has been told yet; run a night: dream")
+    else:
+        say("\n\n".join(f"{entry.stamp}\n\n{entry.prose}" for entry in shown))

@@ -1,0 +1,84 @@
+"""Models as narrators: behind an OpenAI-compatible address, or through a plugin of `llm`."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from dreaming.narrators.entry import NarratorError, Request
+from dreaming.narrators.listening import heard
+
+INSTALL = 'install it: pip install "nightly-dreaming[llm]"'
+RETRIES = 1
+"""How often a refused connection, a 429 or a 5xx is tried again; within the time of the call."""
+NO_KEY = "none"
+"""Sent where no key is configured: servers on one's own machine want none, and the SDK wants something."""
+
+Key = Callable[[], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointNarrator:
+    """A model behind an address such as `http://localhost:11434/v1`; the key goes there and nowhere else."""
+
+    model: str
+    base_url: str
+    key: Key
+
+    @property
+    def name(self) -> str:
+        """Who writes, as `status` and the store say it."""
+        return f"model {self.model}"
+
+    def write(self, request: Request, *, seconds: float) -> str:
+        """Return an entry within so many seconds; raise NarratorError when there is none."""
+        return heard(self.name, lambda: self._stream(request, seconds), seconds=seconds)
+
+    def _stream(self, request: Request, seconds: float) -> Iterator[str]:
+        try:
+            from openai import DefaultHttpxClient, OpenAI
+        except ImportError as error:
+            raise NarratorError(self.name, INSTALL) from error
+        direct = DefaultHttpxClient(follow_redirects=False, timeout=seconds)
+        with (
+            OpenAI(
+                api_key=self.key() or NO_KEY, base_url=self.base_url, max_retries=RETRIES, http_client=direct
+            ) as client,
+            client.chat.completions.create(
+                model=self.model,
+                messages=[
+                    {"role": "system", "content": request.system},
+                    {"role": "user", "content": request.asked},
+                ],
+                stream=True,
+            ) as stream,
+        ):
+            for chunk in stream:
+                yield (chunk.choices[0].delta.content or "") if chunk.choices else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginNarrator:
+    """A model that `llm` knows, by one of its plugins; without a key of ours it takes the one kept by `llm keys`."""
+
+    model: str
+    key: Key
+
+    @property
+    def name(self) -> str:
+        """Who writes, as `status` and the store say it."""
+        return f"model {self.model}"
+
+    def write(self, request: Request, *, seconds: float) -> str:
+        """Return an entry within so many seconds; raise NarratorError when there is none."""
+        return heard(self.name, lambda: self._stream(request), seconds=seconds)
+
+    def _stream(self, request: Request) -> Iterator[str]:
+        try:
+            import llm
+        except ImportError as error:
+            raise NarratorError(self.name, INSTALL) from error
+        try:
+            model = llm.get_model(self.model)
+        except llm.UnknownModelError as error:
+            reason = "llm knows no such model; set narrative.base_url, or add its plugin: llm install"
+            raise NarratorError(self.name, reason) from error
+        yield from model.prompt(request.asked, system=request.system, key=self.key() or None)

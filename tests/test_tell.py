@@ -1,0 +1,246 @@
+"""Telling a night through the doors people use: with a model, without one, again, and when it goes wrong."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from dreaming.cli import dream
+from dreaming.home import opened
+from dreaming.narrate import ChangedEntryError, NothingToTellError, narrate
+from dreaming.night import run_night
+from dreaming.overview import ToldPhase, overview
+from house import House, moment
+from memory.model import Phase
+from model_server import ENGLISH, Script, dies, model, says, sends, stalls
+from workspace.dreams import entries
+
+DIARY = (
+    "# Studio\n\n- The kiln takes cone six, because the new clay melts at eight\n\n"
+    "- The glaze ran down a shelf in spring\n\n- Marta fires the bowls on Tuesdays\n"
+)
+NIGHT = "2026-06-16T03:00"
+
+
+@pytest.fixture(autouse=True)
+def direct(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setattr("dreaming.narrators.telling.own_folder", lambda: tmp_path_factory.mktemp("slots"))
+
+
+def studio(root: Path, url: str = "", **settings: object) -> House:
+    wish = {"narrative.narrator": "model", "narrative.model": "m", "narrative.base_url": url} if url else {}
+    house = House(root, **{"narrative.timeout_seconds": 2, **wish, **settings})
+    if not (root / "memory").exists():
+        house.write("memory/2026-06-15.md", DIARY)
+    return house
+
+
+def told(house: House) -> list[str]:
+    return [entry.prose for entry in entries(house.read("DREAMS.md"))]
+
+
+def status(house: House, at: str = NIGHT) -> dict[Phase, ToldPhase]:
+    with opened(house.root, environ={}, overrides=house.settings) as home:
+        return {one.phase: one for one in overview(home, now=moment(at)).told}
+
+
+def again(house: House, *phases: Phase) -> None:
+    with opened(house.root, environ={}, overrides=house.settings) as home:
+        narrate(home, night=moment(NIGHT).date(), phases=phases or tuple(Phase), now=moment("2026-06-20T12:00"))
+
+
+def test_a_model_writes_the_entry_and_what_it_cost_is_shown(tmp_path: Path) -> None:
+    with model(says(ENGLISH)) as (url, asked):
+        house = studio(tmp_path, url)
+        report = house.night(NIGHT, [Phase.LIGHT])
+        assert (report.failed, report.problems) == (False, ())
+        house.night("2026-06-16T09:00", [Phase.LIGHT])
+    assert told(house) == [ENGLISH]
+    assert len(asked) == 1
+    light = status(house)[Phase.LIGHT]
+    assert (light.asked, light.narrator, light.refused) == ("model m", "model m", ())
+    assert 300 < light.prompt_tokens < 3000
+    assert light.answer_tokens > 50
+
+
+@pytest.mark.parametrize(
+    "script", [sends(500, b""), stalls("The kitchen"), dies, says("- a\n- list"), sends(200, b"data: {not json\n\n")]
+)
+def test_a_failing_model_changes_nothing_but_who_writes(tmp_path: Path, script: Script) -> None:
+    (tmp_path / "with").mkdir()
+    (tmp_path / "without").mkdir()
+    plain = studio(tmp_path / "without")
+    plain.night(NIGHT)
+    with model(script) as (url, _):
+        house = studio(tmp_path / "with", url, **{"narrative.timeout_seconds": 1})
+        report = house.night(NIGHT)
+    assert house.digests() == plain.digests()
+    assert not report.failed
+    assert report.problems
+    assert status(house)[Phase.LIGHT].refused
+
+
+def test_a_model_that_fell_back_is_not_asked_again_by_the_same_night(tmp_path: Path) -> None:
+    with model(sends(400, b"")) as (url, asked):
+        house = studio(tmp_path, url)
+        house.night(NIGHT, [Phase.LIGHT])
+        before = house.digests()
+        house.night("2026-06-16T09:00", [Phase.LIGHT])
+    assert len(asked) == 1
+    assert house.digests() == before
+
+
+def test_a_night_with_nothing_new_asks_nobody(tmp_path: Path) -> None:
+    with model(says(ENGLISH)) as (url, asked):
+        house = studio(tmp_path, url)
+        house.night(NIGHT)
+        count = len(asked)
+        house.night("2026-06-17T03:00")
+        house.night("2026-06-18T03:00")
+    assert len(asked) == count
+
+
+def test_a_dry_run_asks_nobody(tmp_path: Path) -> None:
+    with model(says(ENGLISH)) as (url, asked):
+        house = studio(tmp_path, url)
+        with opened(tmp_path, environ={}, overrides=house.settings, dry=True) as home:
+            run_night(home, phases=tuple(Phase), now=moment(NIGHT))
+    assert asked == []
+
+
+def test_an_interrupted_telling_leaves_the_night_done_and_is_made_up_for(tmp_path: Path) -> None:
+    house = studio(tmp_path)
+
+    def interrupted(_: str) -> object:
+        raise KeyboardInterrupt
+
+    with model(says(ENGLISH)) as (url, _):
+        house = studio(tmp_path, url)
+        with opened(tmp_path, environ={}, overrides=house.settings) as home, pytest.raises(KeyboardInterrupt):
+            run_night(home, phases=[Phase.LIGHT], now=moment(NIGHT), progress=interrupted)  # type: ignore[arg-type]
+        assert "## Light Sleep" in house.read("DREAMS.md")
+        assert told(house) == []
+        house.night("2026-06-16T09:00", [Phase.LIGHT])
+    assert told(house) == [ENGLISH]
+
+
+def test_a_prompt_of_the_workspace_is_used(tmp_path: Path) -> None:
+    with model(says(ENGLISH)) as (url, asked):
+        house = studio(tmp_path, url)
+        house.write("memory/dreaming/prompts/light.md", "Sing of {{ texts | length }} things.")
+        house.night(NIGHT, [Phase.LIGHT])
+    assert asked[0][2]["messages"][1]["content"] == "Sing of 3 things."
+
+
+def test_a_broken_prompt_of_the_workspace_is_named_and_the_shipped_one_used(tmp_path: Path) -> None:
+    with model(says(ENGLISH)) as (url, asked):
+        house = studio(tmp_path, url)
+        house.write("memory/dreaming/prompts/light.md", "Sing of {{ nothing_like_this }}.")
+        report = house.night(NIGHT, [Phase.LIGHT])
+    assert "cone six" in asked[0][2]["messages"][1]["content"]
+    assert ["light.md" in problem for problem in report.problems] == [True]
+
+
+# -- telling again -------------------------------------------------------------------------------------------------
+
+
+def test_telling_again_replaces_only_that_entry(tmp_path: Path) -> None:
+    house = studio(tmp_path)
+    house.night(NIGHT)
+    house.write("memory/2026-06-17.md", "# Garden\n\n- The beans want a fence, because deer come at dawn\n")
+    house.night("2026-06-18T03:00")
+    before = told(house)
+    own = house.read("DREAMS.md").replace("# Dream Diary\n", "# Dream Diary\n\nMy own words.\n")
+    house.write("DREAMS.md", own)
+    with model(says(ENGLISH)) as (url, _):
+        again(studio(tmp_path, url), Phase.LIGHT)
+    assert told(house) == [ENGLISH, *before[1:]]
+    assert house.read("DREAMS.md") == own.replace(before[0], ENGLISH)
+    assert status(house, NIGHT)  # what the last night told is still what it was
+
+
+def test_telling_again_with_the_same_narrator_changes_no_byte(tmp_path: Path) -> None:
+    house = studio(tmp_path)
+    house.night(NIGHT)
+    before = house.digests()
+    again(house)
+    assert house.digests() == before
+
+
+def test_an_entry_that_was_taken_out_is_told_again_in_its_place(tmp_path: Path) -> None:
+    house = studio(tmp_path)
+    house.night(NIGHT)
+    house.write("memory/2026-06-17.md", "# Garden\n\n- The beans want a fence, because deer come at dawn\n")
+    house.night("2026-06-18T03:00")
+    text, before = house.read("DREAMS.md"), told(house)
+    first = text.index("---\n")
+    house.write("DREAMS.md", text[:first] + text[text.index("---\n", first + 4) :])
+    assert told(house) == before[1:]
+    with model(says(ENGLISH)) as (url, _):
+        again(studio(tmp_path, url), Phase.LIGHT)
+    assert told(house) == [ENGLISH, *before[1:]]
+
+
+def test_an_entry_somebody_changed_stays_as_it_is(tmp_path: Path) -> None:
+    house = studio(tmp_path)
+    house.night(NIGHT, [Phase.LIGHT])
+    changed = house.read("DREAMS.md").replace(told(house)[0], "What I remember of that night.")
+    house.write("DREAMS.md", changed)
+    with pytest.raises(ChangedEntryError):
+        again(house)
+    assert house.read("DREAMS.md") == changed
+
+
+def test_what_was_never_told_cannot_be_told_again(tmp_path: Path) -> None:
+    with pytest.raises(NothingToTellError):
+        again(studio(tmp_path))
+
+
+def test_hand_written_lines_in_the_diary_outlive_every_night(tmp_path: Path) -> None:
+    house = studio(tmp_path)
+    house.night(NIGHT)
+    text = house.read("DREAMS.md")
+    end = text.index("<!-- openclaw:dreaming:diary:end")
+    house.write("DREAMS.md", f"{text[:end]}I had a thought of my own here.\n\n{text[end:]}")
+    for day in (17, 18, 19):
+        house.write(f"memory/2026-06-{day}.md", f"- On day {day} the kiln was opened because of a noise\n")
+        house.night(f"2026-06-{day + 1}T03:00")
+    assert house.read("DREAMS.md").count("I had a thought of my own here.") == 1
+
+
+# -- the commands --------------------------------------------------------------------------------------------------
+
+
+def ran(house: House, *arguments: str) -> Result:
+    common = ["--workspace", str(house.root), "--now", "2026-06-20T12:00"]
+    return CliRunner(env={"DREAM_EMBEDDINGS__EMBEDDER": "off"}).invoke(dream, [*common, *arguments])
+
+
+def test_the_newest_entries_are_printed_oldest_first(tmp_path: Path) -> None:
+    house = studio(tmp_path)
+    assert "Nothing has been told yet" in ran(house, "diary").output
+    house.night(NIGHT)
+    last = json.loads(ran(house, "diary", "--last", "2", "--json").output)["entries"]
+    assert [one["prose"] for one in last] == told(house)[-2:]
+    assert told(house)[-1] in ran(house, "diary").output
+
+
+def test_narrate_says_who_wrote_what(tmp_path: Path) -> None:
+    house = studio(tmp_path)
+    house.night(NIGHT, [Phase.LIGHT])
+    done = ran(house, "narrate", "--night", "2026-06-16")
+    assert (done.exit_code, done.output) == (0, "2026-06-16 light written by plain\n")
+    missing = ran(house, "narrate", "--night", "2026-06-01")
+    assert missing.exit_code == 1
+    assert "run the night first: dream" in missing.output
+
+
+def test_a_narrator_that_lacks_something_is_refused_with_its_key(tmp_path: Path) -> None:
+    house = studio(tmp_path)
+    house.write("config.toml", '[narrative]\nnarrator = "model"\n')
+    done = ran(house, "status")
+    assert done.exit_code == 2
+    assert 'narrative.model: found nothing, legal: a value, since narrative.narrator is "model"' in done.output
