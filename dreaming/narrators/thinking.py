@@ -85,7 +85,7 @@ class Unthinking:
             self._shut(_CHANNELS)
 
     def _shut(self, word: str) -> None:
-        """End the innermost reasoning of that name with all in it, else the innermost, else all that was said so far."""
+        """End the innermost reasoning of that name with all in it, else the innermost, else all said so far."""
         if word in self._open:
             del self._open[len(self._open) - 1 - self._open[::-1].index(word) :]
         elif self._open:
