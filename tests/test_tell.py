@@ -1,17 +1,23 @@
 """Telling a night through the doors people use: with a model, without one, again, and when it goes wrong."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from dreaming.cli import dream
+from dreaming.cli.progress import progress
 from dreaming.home import opened
 from dreaming.narrate import ChangedEntryError, NothingToTellError, narrate
 from dreaming.night import run_night
 from dreaming.overview import ToldPhase, overview
-from house import House, moment
+from house import ZONE, House, moment
 from memory.model import Phase
 from model_server import ENGLISH, Script, dies, model, says, sends, stalls
 from workspace.dreams import entries
@@ -32,7 +38,7 @@ def direct(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFac
 
 def studio(root: Path, url: str = "", **settings: object) -> House:
     wish = {"narrative.narrator": "model", "narrative.model": "m", "narrative.base_url": url} if url else {}
-    house = House(root, **{"narrative.timeout_seconds": 2, **wish, **settings})
+    house = House(root, **{"narrative.timeout_seconds": 10, **wish, **settings})
     if not (root / "memory").exists():
         house.write("memory/2026-06-15.md", DIARY)
     return house
@@ -244,3 +250,38 @@ def test_a_narrator_that_lacks_something_is_refused_with_its_key(tmp_path: Path)
     done = ran(house, "status")
     assert done.exit_code == 2
     assert 'narrative.model: found nothing, legal: a value, since narrative.narrator is "model"' in done.output
+
+
+def test_ctrl_c_while_a_model_is_asked_ends_at_once_and_loses_nothing(tmp_path: Path) -> None:
+    with model(stalls()) as (url, asked):
+        house = studio(tmp_path, url)
+        settings = {"NARRATOR": "model", "MODEL": "m", "BASE_URL": url, "TIMEOUT_SECONDS": "60"}
+        environ = os.environ | {f"DREAM_NARRATIVE__{name}": value for name, value in settings.items()}
+        going = subprocess.Popen(
+            [sys.executable, "-m", "dreaming", "--workspace", str(tmp_path), "--now", NIGHT],
+            env=environ | {"DREAM_DREAMING__TIMEZONE": ZONE, "DREAM_EMBEDDINGS__EMBEDDER": "off"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        while not asked and going.poll() is None:
+            time.sleep(0.02)
+        going.send_signal(signal.SIGINT)
+        _, said = going.communicate(timeout=30)
+    assert (going.returncode, said) == (130, "dream: stopped; what was decided is kept, run it again to go on\n")
+    assert "## Light Sleep" in house.read("DREAMS.md")
+    house = studio(tmp_path)
+    house.night("2026-06-16T09:00")
+    assert told(house)
+
+
+def test_who_is_asked_is_shown_on_a_terminal_only(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with progress("light: model m"):
+        pass
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    with progress("light: model m"):
+        time.sleep(0.05)
+    assert "light: model m, 0 s" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 
 from dreaming.narrators.entry import NarratorError, Request
 from dreaming.narrators.listening import heard
@@ -30,13 +31,12 @@ class EndpointNarrator:
 
     def write(self, request: Request, *, seconds: float) -> str:
         """Return an entry within so many seconds; raise NarratorError when there is none."""
+        _load(self.name, "openai")
         return heard(self.name, lambda: self._stream(request, seconds), seconds=seconds)
 
     def _stream(self, request: Request, seconds: float) -> Iterator[str]:
-        try:
-            from openai import DefaultHttpxClient, OpenAI
-        except ImportError as error:
-            raise NarratorError(self.name, INSTALL) from error
+        from openai import DefaultHttpxClient, OpenAI
+
         direct = DefaultHttpxClient(follow_redirects=False, timeout=seconds)
         with (
             OpenAI(
@@ -69,16 +69,23 @@ class PluginNarrator:
 
     def write(self, request: Request, *, seconds: float) -> str:
         """Return an entry within so many seconds; raise NarratorError when there is none."""
+        _load(self.name, "llm")
         return heard(self.name, lambda: self._stream(request), seconds=seconds)
 
     def _stream(self, request: Request) -> Iterator[str]:
-        try:
-            import llm
-        except ImportError as error:
-            raise NarratorError(self.name, INSTALL) from error
+        import llm
+
         try:
             model = llm.get_model(self.model)
         except llm.UnknownModelError as error:
             reason = "llm knows no such model; set narrative.base_url, or add its plugin: llm install"
             raise NarratorError(self.name, reason) from error
         yield from model.prompt(request.asked, system=request.system, key=self.key() or None)
+
+
+def _load(narrator: str, package: str) -> None:
+    """Import a package before the time of the call begins: loading it takes seconds on a busy machine."""
+    try:
+        import_module(package)
+    except ImportError as error:
+        raise NarratorError(narrator, INSTALL) from error
