@@ -101,7 +101,10 @@ class Tools:
         text: Annotated[str, Field(description="Markdown, at most 8,000 characters; one line for one thing.")],
         heading: Annotated[str, Field(description="What the text is about, in a few words.")] = HEADING,
     ) -> Document:
-        """Add a note to today's diary, behind what stands there; returns its place. Secrets are masked."""
+        """Add a note to today's diary, behind what stands there; returns its place. Secrets are masked.
+
+        A code fence or comment that is never closed is mended, and the problems say so: it would hide later notes.
+        """
         with self._opening() as home:
             return documents.append(append(home, text, heading=heading, now=self._clock(home)))
 

@@ -6,11 +6,13 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from memory.chunking import chunks
 from workspace.append import (
     MOST,
+    MOST_A_LINE,
     LinkedDiaryError,
     NothingToAppendError,
     OwnMarkerError,
@@ -52,7 +54,7 @@ def test_the_heading_a_diary_ends_under_is_not_repeated(tmp_path: Path) -> None:
     "before", ["## Deploy\n\n## Other\n", "# Deploy\n", "## Deploy\n\n### Part\n", "```\n## Deploy\n```\n"]
 )
 def test_a_heading_further_up_or_of_another_level_does_not_count(before: str) -> None:
-    assert addition(before, "Deploy", ("- a line",)).endswith("\n## Deploy\n\n- a line\n")
+    assert addition(before, "Deploy", ("- a line",)).text.endswith("\n## Deploy\n\n- a line\n")
 
 
 def test_line_ends_of_the_file_are_kept(tmp_path: Path) -> None:
@@ -92,7 +94,8 @@ def test_what_stands_there_is_the_beginning_of_what_stands_there_afterwards(
         ("", "Deploy", NothingToAppendError),
         (" \n\t\n\x00", "Deploy", NothingToAppendError),
         ("- a line", " ## ", NothingToAppendError),
-        ("x" * (MOST + 1), "Deploy", TooLongError),
+        ("x\n" * MOST, "Deploy", TooLongError),
+        ("x" * (MOST_A_LINE + 1), "Deploy", TooLongError),
         ("- a line", "x" * 121, TooLongError),
         ("<!-- openclaw:dreaming:diary:end -->", "Deploy", OwnMarkerError),
         ("<!-- OpenClaw-memory-promotion:1 -->", "Deploy", OwnMarkerError),
@@ -147,3 +150,137 @@ def test_a_wide_file_that_is_broken_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(NotWritableError):
         after(tmp_path, b"\xff\xfea\x00b")
     assert (tmp_path / NAME).read_bytes() == b"\xff\xfea\x00b"
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("- fine\n\n```sh\nls", "- fine\n\n```sh\nls\n```\n"),
+        ("  ~~~~\n```\n~~~", "  ~~~~\n```\n~~~\n~~~~\n"),
+        ("````\n```", "````\n```\n````\n"),
+        ("<!-- to do\n- a line", "\\<!-- to do\n- a line\n"),
+        ("<!-- a\n<!-- b\n```\n<!--", "\\<!-- a\n\\<!-- b\n```\n\\<!--\n```\n"),
+        ("<pre>\n<?php\n- a line", "\\<pre>\n\\<?php\n- a line\n"),
+    ],
+)
+def test_what_a_text_leaves_open_is_mended(tmp_path: Path, text: str, written: str) -> None:
+    placed = append(tmp_path, DAY, text, heading="Deploy")
+    assert (tmp_path / NAME).read_text(encoding="utf-8") == f"## Deploy\n\n{written}"
+    assert (placed.start_line, placed.end_line) == (3, 2 + written.count("\n"))
+    assert placed.problems
+    assert all(problem.startswith(f"{NAME}:") for problem in placed.problems)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "```\nls\n```",
+            "<!-- done -->\n- a line",
+            "use <!-- to open a comment",
+            "- ```\n  in a list",
+            "    <!-- code",
+        ),
+        *("> <!-- quoted", "`<!--`", "<br>\n- a line", "<div>\n- a line", "a\n---\nb"),
+    ],
+)
+def test_what_hides_nothing_stays_as_it_is(tmp_path: Path, text: str) -> None:
+    placed = append(tmp_path, DAY, text, heading="Deploy")
+    assert (tmp_path / NAME).read_text(encoding="utf-8") == f"## Deploy\n\n{text}\n"
+    assert placed.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("before", "end", "what"),
+    [
+        ("- mine\n```sh\nls", "\n```\n", "a code fence"),
+        ("- mine\n<!-- to do\n", "-->\n", "an HTML comment"),
+        ("- mine\r\n~~~~\r\n", "~~~~\r\n", "a code fence"),
+        ("- mine\n<pre>\n", "</pre>\n", "an HTML block"),
+        ("- mine\n<![CDATA[\n", "]]>\n", "an HTML block"),
+        ("- mine\n<?php\n", "?>\n", "an HTML block"),
+        ("- mine\n<!DOCTYPE\n", ">\n", "an HTML block"),
+    ],
+)
+def test_what_the_diary_leaves_open_is_closed_in_front_of_the_note(
+    tmp_path: Path, before: str, end: str, what: str
+) -> None:
+    line = "\r\n" if "\r" in before else "\n"
+    (tmp_path / "memory").mkdir()
+    (tmp_path / NAME).write_bytes(before.encode())
+    placed = append(tmp_path, DAY, "- a line", heading="Deploy")
+    assert (tmp_path / NAME).read_bytes().decode() == f"{before}{end}{line}## Deploy{line}{line}- a line{line}"
+    assert placed.problems == (f"{NAME}:2: {what} was never closed; it was mended so that it hides no later note",)
+
+
+def test_a_fence_in_front_matter_is_not_closed(tmp_path: Path) -> None:
+    before = b"---\ntitle: a\nnote: |\n  ```\n---\n\n- mine\n"
+    assert after(tmp_path, before) == before + b"\n## Deploy\n\n- a line\n"
+
+
+MARKS = st.sampled_from(
+    (
+        *(
+            "",
+            "- item",
+            "plain words",
+            "1. one",
+            "> quoted",
+            "# Title",
+            "## Today",
+            "**Bold**",
+            "---",
+            "===",
+            "title: x",
+        ),
+        *("```", "````", "``` sh", "~~~", "   ~~~~", "  ```", "    ```", "- ```", "> ~~~", "1. ```", "- - ```"),
+        *(
+            "<!--",
+            "<!-- a -->",
+            "<!-- a --> <!-- b",
+            " <!-- b",
+            "-->",
+            "a -->",
+            "- <!--",
+            "> <!--",
+            "    <!--",
+            "  <!--->",
+        ),
+        *(
+            "<pre>",
+            "</pre>",
+            "</PRE> a",
+            "<script",
+            "<style>",
+            "</textarea>",
+            "<?",
+            "?>",
+            "<!X",
+            ">",
+            "<![CDATA[",
+            "]]>",
+        ),
+        *("<div>", "</div>", "<b>", "<br>", "| a | b |", "| - | - |", "a | b", "[a]: <", "\t```", "\t<!--", "\\<!--"),
+    )
+)
+PAGES = st.builds("".join, st.lists(st.builds("{}{}".format, MARKS, st.sampled_from(("\n", "\n", "\r\n"))), max_size=8))
+HEADS = st.sampled_from(("Today", "Other"))
+
+
+@given(
+    before=st.one_of(PAGES, PAGES.map(str.rstrip)),
+    text=st.lists(MARKS, min_size=1, max_size=8).map("\n".join),
+    heads=st.tuples(HEADS, HEADS),
+    later=st.sampled_from(("a later note", "- a later note")),
+)
+@example(before="", text="<!-- a\n```", heads=("Today", "Today"), later="- a later note")
+def test_a_note_can_be_seen_whatever_was_written_before_it(
+    before: str, text: str, heads: tuple[str, str], later: str
+) -> None:
+    try:
+        first = before + addition(before, heads[0], lines_of(text)).text
+    except WorkspaceError:
+        return
+    both = first + addition(first, heads[1], lines_of(later)).text
+    assert [said.text for chunk in chunks(both) for said in chunk.statements][-1] == "a later note"
+    assert addition(first, heads[1], lines_of(later)).mended == ()

@@ -152,7 +152,7 @@ def test_a_client_in_another_process_is_answered_over_a_clean_stdout(garage: Hou
     ]
     assert all(tool.output_schema for tool in tools.tools)
     assert found.structured_content == printed(garage, "search", "garage panel")
-    assert placed.structured_content == {"path": TODAY, "start_line": 3, "end_line": 3}
+    assert placed.structured_content == {"path": TODAY, "start_line": 3, "end_line": 3, "problems": []}
     assert page.contents[0].text == garage.read(TODAY)
     assert "memory_search" in recall.messages[0].content.text
 
@@ -233,7 +233,7 @@ def test_a_note_goes_behind_todays_diary_and_nowhere_else(garage: House) -> None
     call(garage, "diary_append", text="- first", heading="Gate")
     placed = call(garage, "diary_append", text="- second", heading="Gate")
     assert garage.read(TODAY) == "## Gate\n\n- first\n\n- second\n"
-    assert placed == {"path": TODAY, "start_line": 5, "end_line": 5}
+    assert placed == {"path": TODAY, "start_line": 5, "end_line": 5, "problems": []}
     assert garage.digests().items() - before.items() == {(TODAY, garage.digests()[TODAY])}
 
 
@@ -245,6 +245,15 @@ def test_a_note_can_be_found_and_read_by_its_place(garage: House) -> None:
     placed = call(garage, "diary_append", text="- the zeppelin lands on Friday")
     read = call(garage, "memory_get", place="{path}:{start_line}-{end_line}".format(**placed))
     assert read["text"] == "- the zeppelin lands on Friday"
+    (found,) = call(garage, "memory_search", query="zeppelin")["results"]
+    assert found["text"] == "the zeppelin lands on Friday"
+
+
+@pytest.mark.parametrize("text", ["- fine\n\n```sh\nls", "<!-- to do\n- fine"])
+def test_a_note_that_leaves_something_open_hides_no_later_note_and_says_so(garage: House, text: str) -> None:
+    placed = call(garage, "diary_append", text=text)
+    assert [problem.partition(": ")[2].endswith("hides no later note") for problem in placed["problems"]] == [True]
+    call(garage, "diary_append", text="- the zeppelin lands on Friday")
     (found,) = call(garage, "memory_search", query="zeppelin")["results"]
     assert found["text"] == "the zeppelin lands on Friday"
 
@@ -279,7 +288,6 @@ def test_a_key_in_a_code_fence_is_masked_in_all_its_lines(garage: House) -> None
         ("", "NothingToAppendError"),
         ("x" * 8_001, "TooLongError"),
         ("<!-- openclaw:dreaming:diary:start -->", "OwnMarkerError"),
-        ("- fine\n\n```sh\nls\n", "UnclosedFenceError"),
     ],
 )
 def test_a_refused_note_says_why_in_one_sentence(garage: House, text: str, kind: str) -> None:

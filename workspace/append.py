@@ -4,16 +4,20 @@ import codecs
 import fcntl
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from workspace.errors import NotWritableError, WorkspaceError
+from workspace.errors import NotWritableError, Problem, WorkspaceError
 from workspace.files import PRIVATE
 from workspace.lines import BOM, line_end, one_line, outline, printable, split_lines, with_block
+from workspace.unclosed import Unclosed, unclosed
 
 MOST = 8_000
 """Characters of one text; what is longer is a dump, not a note."""
+MOST_A_LINE = 4_000
+"""Characters of one line; the nights leave a longer one out."""
 LONGEST_HEADING = 120
 
 _OWN = re.compile(r"openclaw:dreaming:|openclaw-memory-promotion:", re.IGNORECASE)
@@ -62,11 +66,21 @@ class LinkedDiaryError(WorkspaceError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Appended:
-    """Where the text stands now: path below the root, first and last line, 1-based and inclusive."""
+    """Where the text stands now: path below the root, first and last line, 1-based and inclusive; what was mended."""
 
     path: str
     start_line: int
     end_line: int
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Addition:
+    """What goes behind a diary: its last lines are the note, so many; what stood open, in the diary or in the note."""
+
+    text: str
+    note: int
+    mended: tuple[Unclosed, ...]
 
 
 def append(root: Path, day: date, text: str, *, heading: str, folder: str = "memory") -> Appended:
@@ -83,16 +97,27 @@ def append(root: Path, day: date, text: str, *, heading: str, folder: str = "mem
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_symlink():
             raise LinkedDiaryError(shown)
-        last = len(split_lines(_grown(path, title, lines)))
+        before, added = _grown(path, title, lines)
     except UnicodeDecodeError as error:
         raise NotWritableError(path, f"it is not the {error.encoding.upper()} it says it is") from error
     except OSError as error:
         raise NotWritableError(path, error.strerror or str(error)) from error
-    return Appended(path=shown, start_line=last - len(lines) + 1, end_line=last)
+    last = len(split_lines(before + added.text))
+    return Appended(
+        path=shown,
+        start_line=last - added.note + 1,
+        end_line=last,
+        problems=tuple(str(_problem(shown, left)) for left in added.mended),
+    )
 
 
-def _grown(path: Path, title: str, lines: tuple[str, ...]) -> str:
-    """Add the lines at the end of a file, one writer of this program at a time; return all that stands there now."""
+def _problem(path: str, left: Unclosed) -> Problem:
+    reason = f"{left.what} was never closed; it was mended so that it hides no later note"
+    return Problem(path=path, line=left.line + 1, reason=reason)
+
+
+def _grown(path: Path, title: str, lines: tuple[str, ...]) -> tuple[str, Addition]:
+    """Add the lines at the end of a file, one writer of this program at a time; return what stood there, and they."""
     with open(path, "ab+", opener=_opened) as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
@@ -100,10 +125,10 @@ def _grown(path: Path, title: str, lines: tuple[str, ...]) -> str:
         encoding = next((name for mark, name in _ENCODINGS if raw.startswith(mark)), "utf-8")
         before = raw.decode(encoding, "replace" if encoding == "utf-8" else "strict")
         added = addition(before, title, lines)
-        file.write(added.encode(encoding))
+        file.write(added.text.encode(encoding))
         file.flush()
         os.fsync(file.fileno())
-    return before + added
+    return before, added
 
 
 def _opened(path: str, flags: int) -> int:
@@ -111,12 +136,44 @@ def _opened(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, PRIVATE)
 
 
-def addition(before: str, title: str, lines: tuple[str, ...]) -> str:
-    """Return what to add behind a text, in its line ends; the heading it ends under is not repeated."""
+def addition(before: str, title: str, lines: Sequence[str]) -> Addition:
+    """Return what to add behind a text, in its line ends; the heading it ends under is not repeated.
+
+    What the text leaves open is closed first, what the lines leave open is mended: neither hides what is added later.
+    """
     end = line_end(before)
-    head = () if last_title(before) == title else (f"## {title}", "")
-    block = "".join(f"{line}{end}" for line in (*head, *lines))
-    return with_block(before, block)[len(before) :]
+    open_before = unclosed(before)
+    above = before if open_before is None else _with_line(before, f"{open_before.end}{end}")
+    head = () if last_title(above) == title else (f"## {title}", "")
+    start = with_block(above, _joined(head, end))
+    note, open_after = _mended(start, lines, end)
+    return Addition(
+        text=(start + _joined(note, end))[len(before) :],
+        note=len(note),
+        mended=(*((open_before,) if open_before else ()), *open_after),
+    )
+
+
+def _mended(start: str, lines: Sequence[str], end: str) -> tuple[Sequence[str], Sequence[Unclosed]]:
+    """Close a code fence behind the lines and escape what begins other HTML, until nothing is open; say what was."""
+    note, found, first = list(lines), list[Unclosed](), len(split_lines(start))
+    while left := unclosed(start + _joined(note, end)):
+        found.append(left)
+        if left.is_fence:
+            note.append(left.end)
+        else:
+            begin = re.compile(rf" {{0,3}}{re.escape(left.begin)}", re.IGNORECASE)
+            at = left.line - first
+            note[at:] = [line.replace("<", "\\<", 1) if begin.match(line) else line for line in note[at:]]
+    return note, found
+
+
+def _with_line(text: str, line: str) -> str:
+    return text + line if text.endswith(("\n", "\r")) else f"{text}{line_end(text)}{line}"
+
+
+def _joined(lines: Sequence[str], end: str) -> str:
+    return "".join(f"{line}{end}" for line in lines)
 
 
 def last_title(text: str) -> str | None:
@@ -148,5 +205,8 @@ def lines_of(text: str) -> tuple[str, ...]:
         raise NothingToAppendError("text")
     if any(_OWN.search(line) for line in lines):
         raise OwnMarkerError
+    longest = max(map(len, lines))
+    if longest > MOST_A_LINE:
+        raise TooLongError("longest line of the text", longest, MOST_A_LINE)
     said = [n for n, line in enumerate(lines) if line]
     return tuple(lines[said[0] : said[-1] + 1])
