@@ -71,12 +71,16 @@ def _runs(stream: Iterable[Passage]) -> Iterator[list[Passage]]:
     """Yield passages of one kind under one heading that stand line below line."""
     run: list[Passage] = []
     for passage in stream:
-        if run and (passage.start, passage.style, passage.heading) != (run[-1].end + 1, run[-1].style, run[-1].heading):
+        if run and _setting(passage) != (run[-1].end + 1, *_setting(run[-1])[1:]):
             yield run
             run = []
         run.append(passage)
     if run:
         yield run
+
+
+def _setting(passage: Passage) -> tuple[int, Style, str, bool]:
+    return passage.start, passage.style, passage.heading, passage.quoted
 
 
 def _groups(run: Sequence[Passage]) -> Iterator[list[Passage]]:
@@ -127,6 +131,7 @@ def _chunk(group: Sequence[Passage]) -> Chunk:
         heading=group[0].heading,
         text=_lead(group[0]) + _body(group),
         style=group[0].style,
+        quoted=group[0].quoted,
         statements=tuple(Statement(text=one.text, start_line=one.start, end_line=one.end) for one in group),
     )
 

@@ -61,12 +61,16 @@ class Statement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """Neighbouring statements under one heading; `text` includes the heading and has 8 (CJK 4) to 280 characters."""
+    """Neighbouring statements under one heading; `text` includes the heading and has 8 (CJK 4) to 280 characters.
+
+    `quoted` is what somebody else wrote.
+    """
 
     heading: str
     text: str
     style: Style
     statements: tuple[Statement, ...]
+    quoted: bool = False
 
     @property
     def start_line(self) -> int:

@@ -7,6 +7,7 @@ from unicodedata import category, east_asian_width
 
 from markdown_it.token import Token
 
+from memory.foreign import is_callout, names_others, without_callout
 from memory.headings import MAX_PREFIX, prefix
 from memory.markdown import Document, first_line, joined
 from memory.model import Style
@@ -26,12 +27,16 @@ _HARD_BREAKS = ("  ", "\\")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A statement before its chunk is known: 1-based lines with their visible text; `depth` is that of its block."""
+    """A statement before its chunk is known: 1-based lines with their visible text; `depth` is that of its block.
+
+    `quoted` is what somebody else wrote, as far as its setting shows.
+    """
 
     heading: str
     style: Style
     lines: tuple[tuple[int, str], ...]
     depth: int = 0
+    quoted: bool = False
 
     @property
     def start(self) -> int:
@@ -62,11 +67,13 @@ class _Reading:
         self._own = own_lines(doc.tokens)
         self._heading = ""
         self._outer: list[str] = []
+        self._quotations: list[bool] = []
 
     def passages(self) -> Iterator[Passage]:
         stream, before = iter(self._doc.tokens), ""
         for token in stream:
             kind = token.type
+            self._follow_quotations(token)
             if kind in _LEAVES:
                 if kind == "html_block" or first_line(token) not in self._own.blocks:
                     yield from self._leaf(token, stream, opens_item=before == "list_item_open")
@@ -75,6 +82,13 @@ class _Reading:
             elif kind in _CONTAINER_ENDS:
                 self._heading = self._outer.pop()
             before = kind
+
+    def _follow_quotations(self, token: Token) -> None:
+        """Know which quotations are open here."""
+        if token.type == "blockquote_open":
+            self._quotations.append(True)
+        elif token.type == "blockquote_close":
+            self._quotations.pop()
 
     def _leaf(self, token: Token, stream: Iterator[Token], *, opens_item: bool) -> Iterator[Passage]:
         match token.type:
@@ -103,6 +117,9 @@ class _Reading:
 
     def _paragraph(self, token: Token, inline: Token) -> Iterator[Passage]:
         shown = self._doc.visible_lines(inline.content)
+        if self._quotations and is_callout(inline.content):
+            self._quotations[-1] = False
+            shown = [without_callout(shown[0]), *shown[1:]]
         yield from self._prose(inline.content.split("\n"), shown, first_line(token))
 
     def _html(self, token: Token) -> Iterator[Passage]:
@@ -144,7 +161,8 @@ class _Reading:
     ) -> Iterator[Passage]:
         lines = tuple((number, text) for number, text in enumerate(shown, line + 1) if text)
         if lines:
-            yield Passage(heading=self._heading, style=style, lines=lines, depth=depth)
+            quoted = any(self._quotations) or names_others(self._heading)
+            yield Passage(heading=self._heading, style=style, lines=lines, depth=depth, quoted=quoted)
 
 
 def _is_statement(line: str) -> bool:
