@@ -22,12 +22,13 @@ Document = dict[str, Any]
 
 def search(found: "Found") -> Document:
     """Return what a search found."""
-    return {"query": found.query, "results": [asdict(result) for result in found.results]}
+    results = [asdict(result) for result in found.results]
+    return {"query": found.query, "results": results, "problems": list(found.problems)}
 
 
 def get(read: "Read") -> Document:
     """Return lines that were read, and the fragments that stand on them."""
-    return {key: value for key, value in asdict(read).items() if key != "problems"}
+    return asdict(read)
 
 
 def append(appended: "Appended") -> Document:
@@ -35,9 +36,11 @@ def append(appended: "Appended") -> Document:
     return asdict(appended)
 
 
-def explain(found: "Sequence[Examined]", written: "Mapping[FragmentId, Sequence[Promotion]]") -> Document:
-    """Return the exams of fragments, and what was ever written of each."""
-    return {"candidates": [_candidate(one, written[one.candidate.id]) for one in found]}
+def explain(
+    found: "Sequence[Examined]", written: "Mapping[FragmentId, Sequence[Promotion]]", problems: Sequence[str]
+) -> Document:
+    """Return the exams of fragments, what was ever written of each, and what could not be read for them."""
+    return {"candidates": [_candidate(one, written[one.candidate.id]) for one in found], "problems": list(problems)}
 
 
 def diary(shown: "Sequence[Entry]") -> Document:
@@ -62,8 +65,8 @@ def narrate(answers: "Sequence[Answer]") -> Document:
     }
 
 
-def status(home: "Home", found: "Overview") -> Document:
-    """Return how a workspace stands."""
+def status(home: "Home", found: "Overview", problems: Sequence[str]) -> Document:
+    """Return how a workspace stands, and what of it could not be read."""
     return {
         "workspace": str(home.root),
         "enabled": home.config.dreaming.enabled,
@@ -91,6 +94,7 @@ def status(home: "Home", found: "Overview") -> Document:
             }
             for one in found.nearest
         ],
+        "problems": list(problems),
     }
 
 

@@ -112,8 +112,9 @@ class Tools:
         """Tell how the memory stands: the last night, the store, the room left in MEMORY.md, the nearest candidates."""
         with self._opening() as home:
             now = self._clock(home)
-            _log(map(str, observe(home, now=now).problems))
-            return documents.status(home, overview(home, now=now))
+            problems = observe(home, now=now).problems
+            _log(problems)
+            return documents.status(home, overview(home, now=now), problems)
 
     def memory_explain(
         self,
@@ -122,10 +123,11 @@ class Tools:
         """Explain why something was kept in MEMORY.md or not: its score, every gate, and what is missing."""
         with self._opening() as home:
             now = self._clock(home)
-            _log(map(str, observe(home, now=now).problems))
+            problems = observe(home, now=now).problems
+            _log(problems)
             sought = printable(what)
             found = examined(home, meant(home, sought), now=now) if sought else nearest(home, now=now)
-            return documents.explain(found, written_of(home, found))
+            return documents.explain(found, written_of(home, found), problems)
 
 
 class Pages:

@@ -133,6 +133,34 @@ def test_a_tool_returns_what_the_command_prints(
     assert call(garage, tool, **arguments) == printed(garage, *command)
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments", "command"),
+    [
+        ("memory_search", {"query": "garage"}, ("search", "garage")),
+        ("memory_get", {"place": DIARY}, ("get", DIARY)),
+        ("memory_status", {}, ("status",)),
+        ("memory_explain", {}, ("explain",)),
+        ("memory_explain", {"what": "garage"}, ("explain", "garage")),
+    ],
+)
+def test_what_could_not_be_read_stands_in_the_answer_of_tool_and_command(
+    garage: House, tool: str, arguments: dict[str, Any], command: tuple[str, ...]
+) -> None:
+    (garage.root / "memory/2026-03-03.md").symlink_to("nowhere.md")
+    problems = ["memory/2026-03-03.md: is a link that leads nowhere"]
+    assert call(garage, tool, **arguments)["problems"] == problems
+    assert printed(garage, *command)["problems"] == problems
+
+
+def test_a_recall_that_was_not_recorded_is_told_in_the_answer(garage: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    call(garage, "memory_status")
+    monkeypatch.setattr("memory.store.BUSY_SECONDS", 0.05)
+    with opened(garage.root, environ={}, overrides=garage.settings) as writer, writer.store.writing():
+        found = call(garage, "memory_search", query="garage panel")
+        read = call(garage, "memory_get", place=f"{DIARY}:3")
+    assert ["not recorded" in problem for problem in (*found["problems"], *read["problems"])] == [True, True]
+
+
 def test_a_client_in_another_process_is_answered_over_a_clean_stdout(garage: House) -> None:
     async def talk(client: Client) -> tuple[Any, ...]:
         tools = await client.list_tools()

@@ -33,14 +33,15 @@ def explain(common: Common, what: str | None, *, every: bool, as_json: bool) -> 
     what = printable(what) if what else what
     with common.open() as home:
         now = common.moment(home)
-        complain(observe(home, now=now).problems)
+        problems = observe(home, now=now).problems
+        complain(problems)
         if every:
             found = examined(home, home.store.every(), now=now)
         else:
             found = examined(home, meant(home, what), now=now) if what else nearest(home, now=now)
         written = written_of(home, found)
     if as_json:
-        print_json(documents.explain(found, written))
+        print_json(documents.explain(found, written, problems))
     else:
         say("\n\n".join("\n".join(lines(one, written[one.candidate.id])) for one in found) or nothing(what))
     if what and not found:

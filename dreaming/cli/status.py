@@ -19,10 +19,11 @@ def status(common: Common, *, as_json: bool) -> None:
     """Show how the workspace stands: what the last night did, and what stands in the way of promotion."""
     with common.open() as home:
         now = common.moment(home)
-        complain(observe(home, now=now).problems)
+        problems = observe(home, now=now).problems
+        complain(problems)
         found = overview(home, now=now)
         if as_json:
-            print_json(documents.status(home, found))
+            print_json(documents.status(home, found, problems))
         else:
             for line in lines(home, found):
                 say(line)
