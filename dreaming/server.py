@@ -17,6 +17,7 @@ from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnno
 from pydantic import Field, ValidationError
 
 from dreaming import documents, reading
+from dreaming.context import kept
 from dreaming.documents import Document
 from dreaming.explain import examined, meant, nearest, written_of
 from dreaming.home import Home, NoWorkspaceError
@@ -138,9 +139,10 @@ class Pages:
         self._clock = clock
 
     def durable(self) -> str:
-        """Return `MEMORY.md`: what was kept; empty before the first promotion."""
+        """Return all of `MEMORY.md` without its markers: what was kept; empty before the first promotion."""
         with self._opening() as home:
-            return _shown(home, home.files.read(MEMORY).text)
+            text = home.files.read(MEMORY).text
+            return _shown(home, kept(text, room=len(text)).text)
 
     def today(self) -> str:
         """Return today's diary so far; empty when nothing is written."""

@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from dreaming.cli import dream
+from dreaming.context import context
 from dreaming.home import Home, opened
 from house import House, moment
 
@@ -380,6 +381,18 @@ def test_pages_show_memory_today_and_the_newest_dream_and_are_no_votes(garage: H
     assert page(garage, "memory://dream/newest").startswith("*March 8, 2026")
     assert page(garage, "memory://diary/today") == "- the key is [secret:openai_api_key]\n"
     assert garage.explain("Garage", NOON).candidate.evidence.recalls == before
+
+
+def test_the_long_term_page_is_what_a_session_is_told_of_it_all_of_it_and_without_secrets(garage: House) -> None:
+    garage.settings["memory.budget_chars"] = 100
+    marker = "<!-- openclaw-memory-promotion:0123456789abcdef score=0.900 recalls=5 source=memory/2026-03-02.md:3-3 -->"
+    said = f"# Mine\n\n<!-- my own -->\n- the key is {KEY}\n\n" + "- a line\n" * 20
+    garage.write("MEMORY.md", f"\ufeff{said}\n## Promoted From Short-Term Memory (2026-03-01)\n\n{marker}\n- kept\n")
+    shown = page(garage, "memory://long-term")
+    with opened(garage.root, environ={}, overrides={"memory.budget_chars": 10_000}) as home:
+        told = context(home, now=moment(NOON)).memory.text
+    assert shown == told.replace(KEY, "[secret:openai_api_key]")
+    assert shown.endswith("## Promoted From Short-Term Memory (2026-03-01)\n\n- kept")
 
 
 def page(house: House, uri: str) -> str:
