@@ -2,7 +2,7 @@
 
 import logging
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import date, datetime
 from importlib.metadata import version
@@ -13,6 +13,7 @@ from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError, UnexpectedResourceError, UnexpectedToolError
 from mcp.server.mcpserver.prompts import Prompt
 from mcp.server.mcpserver.resources import FunctionResource
+from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
 from pydantic import Field, ValidationError
 
@@ -32,7 +33,7 @@ from memory.store import BrokenStoreError, BusyStoreError, NewerStoreError
 from workspace import diary
 from workspace.dreams import entries
 from workspace.errors import WorkspaceError
-from workspace.lines import BOM, printable
+from workspace.lines import BOM, one_line, printable
 
 NAME = "nightly-dreaming"
 SURFACE = "mcp"
@@ -170,9 +171,13 @@ class MemoryServer(MCPServer[Any]):
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
-            kind, sentence = _told(error)
+            kind, sentence = _told(error, known=await self._arguments(name))
         content = TextContent(type="text", text=sentence)
         return CallToolResult(content=[content], is_error=True, _meta={ERROR: kind})
+
+    async def _arguments(self, name: str) -> tuple[str, ...]:
+        schemas = [tool.input_schema for tool in await self.list_tools() if tool.name == name]
+        return tuple(argument for schema in schemas for argument in schema["properties"])
 
     async def read_resource(self, uri: Any, context: Context[Any, Any] | None = None) -> Any:
         """Read a resource; a failure is an error with one sentence."""
@@ -185,22 +190,21 @@ class MemoryServer(MCPServer[Any]):
 
 def memory_server(opening: Opening, clock: Clock) -> MCPServer[Any]:
     """Return the server of one workspace; `opening` opens it for a call, `clock` says when the call is."""
+    tools, pages = Tools(opening, clock), Pages(opening, clock)
     server = MemoryServer(
         name=NAME,
         title="Memory of this workspace",
         version=version(NAME),
         instructions=prompt("recall"),
         log_level="WARNING",
+        tools=[
+            _tool(tools.memory_search, _hints(idempotent=True)),
+            _tool(tools.memory_get, _hints(idempotent=True)),
+            _tool(tools.diary_append, _hints()),
+            _tool(tools.memory_status, _hints(read_only=True)),
+            _tool(tools.memory_explain, _hints(read_only=True)),
+        ],
     )
-    tools, pages = Tools(opening, clock), Pages(opening, clock)
-    for tool, hints in (
-        (tools.memory_search, _hints(idempotent=True)),
-        (tools.memory_get, _hints(idempotent=True)),
-        (tools.diary_append, _hints()),
-        (tools.memory_status, _hints(read_only=True)),
-        (tools.memory_explain, _hints(read_only=True)),
-    ):
-        server.add_tool(tool, annotations=hints)
     for uri, name, page in (
         ("memory://long-term", MEMORY, pages.durable),
         ("memory://diary/today", "today's diary", pages.today),
@@ -233,6 +237,15 @@ def _saying(name: str) -> Callable[[], str]:
     return lambda: prompt(name)
 
 
+def _tool(function: Callable[..., Document], hints: ToolAnnotations) -> Tool:
+    """Return a tool that refuses arguments it does not know: a caller would take a misspelt one for obeyed."""
+    tool = Tool.from_function(function, annotations=hints)
+    arguments = tool.fn_metadata.arg_model
+    arguments.model_config["extra"] = "forbid"
+    arguments.model_rebuild(force=True)
+    return tool.model_copy(update={"parameters": arguments.model_json_schema(by_alias=True)})
+
+
 def _hints(*, read_only: bool = False, idempotent: bool = False) -> ToolAnnotations:
     return ToolAnnotations(
         read_only_hint=read_only, idempotent_hint=idempotent, destructive_hint=False, open_world_hint=False
@@ -243,12 +256,19 @@ def _shown(home: Home, text: str) -> str:
     return masked(printable(text.removeprefix(BOM)), home.lexicon)
 
 
-def _told(error: ToolError | ResourceError) -> tuple[str, str]:
-    """Return the kind of a failure and what to tell the caller; a bug leaves its place in the log."""
+def _told(error: ToolError | ResourceError, known: Sequence[str] = ()) -> tuple[str, str]:
+    """Return the kind of a failure and what to tell the caller; a bug leaves its place in the log.
+
+    `known` are the arguments that the tool has.
+    """
     cause = error.__cause__
     unexpected = isinstance(error, UnexpectedToolError | UnexpectedResourceError)
     if isinstance(cause, ValidationError) and not unexpected:
-        return "InvalidArguments", "; ".join(f"{_path(flaw['loc'])}: {flaw['msg']}" for flaw in cause.errors())
+        unknown = f"there is no such argument; known are {', '.join(known) or 'none'}"
+        flaws = [
+            (flaw["loc"], unknown if flaw["type"] == "extra_forbidden" else flaw["msg"]) for flaw in cause.errors()
+        ]
+        return "InvalidArguments", "; ".join(f"{_path(place)}: {message}" for place, message in flaws)
     if isinstance(cause, EXPECTED):
         return type(cause).__name__, str(cause)
     if not unexpected:
@@ -261,7 +281,7 @@ def _told(error: ToolError | ResourceError) -> tuple[str, str]:
 
 
 def _path(location: Iterable[int | str]) -> str:
-    return ".".join(map(str, location)) or "arguments"
+    return one_line(".".join(map(str, location))) or "arguments"
 
 
 def _log(problems: Iterable[str]) -> None:

@@ -339,6 +339,13 @@ def test_todays_diary_as_a_link_to_a_managed_file_is_refused(garage: House) -> N
     [
         ("memory_search", {"query": "gate", "limit": 0}, "InvalidArguments", "limit: "),
         ("memory_search", {}, "InvalidArguments", "query: "),
+        (
+            "memory_search",
+            {"query": "gate", "top_k": 3, "source": "diary"},
+            "InvalidArguments",
+            "top_k: there is no such argument; known are query, limit, since, until, sources; source: there is no such",
+        ),
+        ("memory_status", {"verbose": True}, "InvalidArguments", "verbose: there is no such argument; known are none"),
         ("memory_get", {"place": f"{DIARY}:90-91"}, "NoSuchLinesError", "has 5 lines"),
         ("memory_forget", {}, "UnknownTool", "memory_forget"),
     ],
@@ -350,6 +357,19 @@ def test_a_wrong_call_says_what_is_wrong_in_one_line(
     assert found == kind
     assert says in sentence
     assert "\n" not in sentence
+
+
+def test_a_call_with_an_unknown_argument_does_nothing(garage: House) -> None:
+    kind, _ = refused(garage, "diary_append", text="- a line", title="Gate")
+    assert kind == "InvalidArguments"
+    assert not (garage.root / TODAY).exists()
+
+
+def test_every_tool_says_that_it_takes_no_other_arguments(house: House) -> None:
+    tools = talked(house, lambda client: client.list_tools()).tools
+    assert {tool.name: tool.input_schema["additionalProperties"] for tool in tools} == {
+        tool.name: False for tool in tools
+    }
 
 
 def test_a_bug_is_told_without_anybodys_text(
