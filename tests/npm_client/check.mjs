@@ -10,6 +10,7 @@ const [dream] = process.argv.slice(2);
 const workspace = mkdtempSync(join(tmpdir(), "dream-npm-"));
 mkdirSync(join(workspace, "memory"));
 writeFileSync(join(workspace, "memory/2026-03-02.md"), "- Garage panel takes a CR2450 cell\n");
+writeFileSync(join(workspace, "MEMORY.md"), "# Mine\n\n- Piano is tuned in October\n");
 
 const transport = new StdioClientTransport({ command: dream, args: ["mcp", "--workspace", workspace] });
 const client = new Client({ name: "npm-client-check", version: "1.0.0" });
@@ -23,6 +24,15 @@ assert.deepEqual(prompts, ["memory_flush", "memory_recall"]);
 const found = await client.callTool({ name: "memory_search", arguments: { query: "garage cell" } });
 assert.equal(found.structuredContent.results[0].text, "Garage panel takes a CR2450 cell");
 assert.equal(found.structuredContent.results[0].recorded, true);
+
+assert.deepEqual(found.structuredContent.problems, []);
+
+const misspelt = await client.callTool({ name: "memory_search", arguments: { query: "garage", max: 3 } });
+assert.equal(misspelt.isError, true);
+assert.match(misspelt.content[0].text, /^max: there is no such argument; known are query, limit/);
+
+const kept = await client.callTool({ name: "memory_get", arguments: { place: "MEMORY.md:3" } });
+assert.equal(kept.structuredContent.text, "- Piano is tuned in October");
 
 const outside = await client.callTool({ name: "memory_get", arguments: { place: "../../etc/passwd" } });
 assert.equal(outside.isError, true);
