@@ -6,14 +6,17 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractContextManager
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from http.client import HTTPConnection
+from itertools import permutations
 from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
 from click.testing import CliRunner
 
+from dreaming import open_workspace
 from dreaming.cli import dream
 from dreaming.context import context
 from dreaming.home import Home, opened
@@ -99,12 +102,17 @@ def printed(house: House, *arguments: str, at: str = NOON) -> Any:
     return json.loads(CliRunner().invoke(dream, [*common, *arguments, "--json"], prog_name="dream").stdout)
 
 
-@pytest.mark.parametrize("order", [("cli", "mcp", "python"), ("mcp", "python", "cli"), ("python", "cli", "mcp")])
+def asked_in_python(house: House, query: str, at: str) -> object:
+    with open_workspace(house.root, settings=house.settings, environ={}) as memory:
+        return memory.search(query, now=moment(at))
+
+
+@pytest.mark.parametrize("order", list(permutations(("cli", "mcp", "python"))))
 def test_a_question_counts_once_a_day_whichever_door_it_comes_through(garage: House, order: tuple[str, ...]) -> None:
     doors: dict[str, Callable[[str], object]] = {
         "cli": lambda at: printed(garage, "search", "garage panel", at=at),
         "mcp": lambda at: call(garage, "memory_search", at, query="Garage  panel"),
-        "python": lambda at: garage.search("garage panel", at),
+        "python": lambda at: asked_in_python(garage, "garage panel", at),
     }
     for day, door in enumerate(order, 3):
         doors[door](f"2026-03-0{day}T12:00")
@@ -477,6 +485,81 @@ def test_http_listens_on_this_machine_only(garage: House, monkeypatch: pytest.Mo
     CliRunner().invoke(dream, ["--workspace", str(garage.root), "mcp", "--http", port])
     assert (refusal.exit_code, "in use" in refusal.stderr) == (1, True)
     assert served == [{"host": "127.0.0.1", "port": int(port)}]
+
+
+@contextmanager
+def served(house: House, at: str = NOON) -> Iterator[int]:
+    """Serve over HTTP in a process of its own; the port of this machine where it listens."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = int(free.getsockname()[1])
+    options = ["--workspace", str(house.root), "--now", f"{at}+08:00"]
+    command = [sys.executable, "-m", "dreaming", *options, "mcp", "--http", str(port)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, cwd=house.root) as server:
+        try:
+            while not answers("127.0.0.1", port):
+                with suppress(subprocess.TimeoutExpired):
+                    pytest.fail(f"the server left with {server.wait(0.1)}")
+            yield port
+        finally:
+            server.terminate()
+        assert server.stderr is not None
+        assert "Traceback" not in server.stderr.read().decode()
+
+
+def answers(host: str, port: int) -> bool:
+    try:
+        socket.create_connection((host, port), timeout=5).close()
+    except OSError:
+        return False
+    return True
+
+
+def test_all_that_a_client_may_do_is_done_over_http(garage: House) -> None:
+    async def talk(port: int) -> tuple[Any, ...]:
+        async with Client(f"http://127.0.0.1:{port}/mcp") as client:
+            return (
+                client.instructions,
+                [tool.name for tool in (await client.list_tools()).tools],
+                await client.call_tool("memory_search", {"query": "garage panel"}),
+                await client.call_tool("memory_get", {"place": f"{DIARY}:5"}),
+                await client.call_tool("diary_append", {"text": "- the gate code changed", "heading": "Gate"}),
+                await client.read_resource("memory://diary/today"),
+                await client.get_prompt("memory_recall"),
+                await client.call_tool("memory_get", {"place": "../../etc/passwd"}),
+            )
+
+    with served(garage) as port:
+        instructions, tools, found, read, placed, today, recall, error = anyio.run(talk, port)
+    assert "memory_search" in instructions
+    assert set(tools) == {"memory_search", "memory_get", "diary_append", "memory_status", "memory_explain"}
+    assert found.structured_content["results"][0]["recorded"] is True
+    assert read.structured_content["text"] == "- the gate opens at six"
+    assert placed.structured_content["path"] == TODAY
+    assert today.contents[0].text == garage.read(TODAY) == "## Gate\n\n- the gate code changed\n"
+    assert "memory_search" in recall.messages[0].content.text
+    assert (error.is_error, error.meta[ERROR]) == (True, "UnknownSourceError")
+    votes = {text: garage.explain(text, NOON).candidate.evidence.recalls for text in ("Garage panel", "gate opens")}
+    assert votes == {"Garage panel": 1, "gate opens": 1}
+
+
+def test_http_answers_only_this_machine_and_no_page_of_a_browser(garage: House) -> None:
+    asked = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": asked})
+    kinds = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+
+    def status(**headers: str) -> int:
+        with closing(HTTPConnection("127.0.0.1", port, timeout=20)) as connection:
+            connection.request("POST", "/mcp", body, kinds | headers)
+            return connection.getresponse().status
+
+    with served(garage) as port:
+        assert status() == 200
+        assert status(Origin=f"http://localhost:{port}") == 200
+        assert status(Origin="https://evil.example") == 403
+        assert status(Origin="null") == 403
+        assert status(Host="evil.example") == 421
+        assert status(Host=f"evil.example:{port}", Origin=f"http://evil.example:{port}") == 421
+        assert not answers("127.0.0.2", port)
 
 
 def test_a_folder_that_is_not_there_ends_the_server_at_once(tmp_path: Path) -> None:
