@@ -1,204 +1,284 @@
-"""Whether an answer is an entry worth keeping, whoever wrote it, and if not, why."""
+"""Judging an answer: an entry of the dream diary, or why it is none."""
 
-import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from unicodedata import normalize
 
-from dreaming.narrators.cleaning import cleaned, words
-from dreaming.narrators.entry import LONGEST, SHORTEST, Material, by_characters, code_of, length
+from dreaming.narrators.cleaning import Cleaned, cleaned
+from dreaming.narrators.entry import LONGEST, SHORTEST, Material, code_of, length
 from dreaming.narrators.prompts import LANGUAGES
-from memory.language import language
-from memory.markdown import CJK
-from memory.sentences import sentence_ends
+from dreaming.narrators.words import entries
+from memory.language import HAN, HANGUL, KANA, language
+from memory.sentences import ends_sentence, sentence_ends
 from memory.similarity import similarity
 from memory.trust import redacted
 
-NEAR = 0.8
-"""From this similarity on an entry is one of the earlier ones over again."""
-ECHO, ECHO_CJK = 40, 20
-"""Characters taken from the prompt as they stand there that are no coincidence."""
-RUN, RUN_CJK = 20, 8
-"""Characters taken from a text as they stand there that are a quotation."""
-MOSTLY = 0.6
-"""Share of quotations from which on an entry is only the notes over again."""
-BEGINNINGS = 6
-"""Earlier entries, two nights of them, whose first sentence may not come again."""
-SENTENCE, SENTENCE_CJK = 20, 8
-"""Characters of a sentence that nobody says twice by chance."""
-
-_LIST_LINE = re.compile(r"(?m)^[ \t]*(?:[-*+•·]|\d{1,2}[.)、])[ \t]+\S|^[ \t]*\|.*\|[ \t]*$")
+MOST_RECENT = 30
+"""Entries that another one may not equal."""
+LATELY = 15
+"""Entries whose first sentence may not return, nor most of their words; plain ones come round in sixteen."""
+ALIKE, SAME = 0.8, 0.95
+"""From this similarity on, an entry is one of lately over again, or one of any time."""
+LISTED_LINES = CODE_LINES = 2
+FENCES = 2
+"""Lines around the whole of an entry; more of them are around code."""
+REFUSAL_CHARACTERS = 300
+"""A model refuses at once or not at all."""
+RAW_SHARE = 0.6
+"""Above this share of its characters, an entry is a pile of quotations."""
+LOOP = 3
+"""As often as this, the same words are no refrain any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The prose to keep, or the reason why there is none; the reason quotes neither answer nor material."""
+    """The prose to keep, or in one sentence why there is none; it may be told to a model, and quotes no diary."""
 
-    prose: str = ""
-    reason: str = ""
+    prose: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Case:
-    """What is judged: the answer as it came and as prose, and what it is held against."""
+class Runs:
+    """How many characters in a row are no coincidence: where spaces stand, and in CJK scripts."""
 
-    answer: str
+    spaced: int
+    cjk: int
+
+    def of(self, text: str) -> int:
+        """Return the number for a text."""
+        return self.cjk if 2 * len(_CJK.findall(text)) > len("".join(text.split())) else self.spaced
+
+
+QUOTED = Runs(spaced=20, cjk=8)
+ECHOED = Runs(spaced=40, cjk=20)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What is judged, and beside what."""
+
+    cleaned: Cleaned
     prose: str
     material: Material
-    prompts: tuple[str, ...]
-    recent: tuple[str, ...]
+    prompts: Sequence[str]
+    recent: Sequence[str]
 
     @property
-    def known(self) -> str:
-        """All that the material says, folded."""
-        told = (*self.material.texts, *self.material.waiting, *(one.text for one in self.material.graduates))
-        return " ".join((*told, *self.material.themes)).casefold()
+    def sources(self) -> tuple[str, ...]:
+        """All that the material quotes; what stands in there may stand in an entry."""
+        told = self.material
+        return (*told.texts, *told.waiting, *told.themes, *(graduate.text for graduate in told.graduates))
+
+
+_CJK = re.compile(f"[{HAN}{KANA}{HANGUL}]")
+_ITEM = re.compile(
+    r"""^[ \t>]*(?:
+        [-*+•·▪◦‣●○]\s+\S | \**\d{1,2}[.)]\s | \d{1,2}[、．] | [（(]\d{1,2}[)）] | [一二三四五六七八九十]{1,2}、
+      | \|.*\|\s*$
+    )""",
+    re.MULTILINE | re.VERBOSE,
+)
+_JSON = re.compile(r"\A\s*(?:\{\s*[\"'\[]|\[\s*[\"'{\[])|^\s*\"\w+\"\s*:\s", re.MULTILINE)
+_CODE = re.compile(
+    r"^\s*(?:(?:def|class|function|import|from|const|let|var|return|public|private|#include|package|fn)\b.*[;:{)]"
+    r"|SELECT\b.*\bFROM\b.*|\$ \w.*|<\?.*|.*[;{}]|//.*)\s*$",
+    re.MULTILINE,
+)
+_FENCE = re.compile(r"^\s*(?:`{3}|~{3})", re.MULTILINE)
+_QUOTATION = re.compile('“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|"[^"]*"')
+_APOSTROPHES = str.maketrans("’‘＇`", "''''")
 
 
 def judged(answer: str, material: Material, *, prompts: Sequence[str] = (), recent: Sequence[str]) -> Verdict:
-    """Return what to keep of an answer: cleaned, and cut where it is too long; or why it is no entry."""
-    case = _Case(answer=answer, prose=cleaned(answer), material=material, prompts=tuple(prompts), recent=tuple(recent))
-    reason = next((reason for check in CHECKS if (reason := check(case))), "")
-    return Verdict(reason=reason) if reason else _fitted(case.prose, material.language)
+    """Return the prose of an answer, cleaned and cut to length, or why it is no entry of tonight.
+
+    `prompts` are instructions as the model read them, `recent` the last entries, newest first.
+    """
+    found = cleaned(answer)
+    told = Answer(
+        cleaned=found,
+        prose=within(found.prose, material.language),
+        material=material,
+        prompts=prompts,
+        recent=recent[:MOST_RECENT],
+    )
+    reason = next((reason for check in CHECKS if (reason := check(told))), "")
+    return Verdict(prose="" if reason else told.prose, reason=reason)
 
 
-def _fitted(prose: str, code: str) -> Verdict:
-    """Cut an entry that is too long behind its last sentence that fits."""
-    unit = "characters" if by_characters(code) else "words"
-    wanted = f"write {SHORTEST} to {LONGEST} {unit}"
-    count = length(prose, code)
-    if count < SHORTEST:
-        return Verdict(reason=f"it has {count} {unit}; {wanted}")
-    if count <= LONGEST:
-        return Verdict(prose=prose)
-    ends = [end for end in sentence_ends(prose) if SHORTEST <= length(prose[:end], code) <= LONGEST]
-    return Verdict(prose=prose[: ends[-1]].strip()) if ends else Verdict(reason=f"it has {count} {unit}; {wanted}")
+def within(prose: str, tongue: str) -> str:
+    """Return the prose up to its last sentence end within the longest length; whole when too little would remain."""
+    if length(prose, tongue) <= LONGEST and ends_sentence(prose):
+        return prose
+    heads = [prose[:end].rstrip() for end in sentence_ends(prose)]
+    sizes = ((length(head, tongue), head) for head in heads)
+    return max(((size, head) for size, head in sizes if SHORTEST <= size <= LONGEST), default=(0, prose))[1]
 
 
-def _empty(case: _Case) -> str:
-    return "" if case.prose else "it says nothing"
+def _empty(answer: Answer) -> str:
+    return "" if answer.prose else "it says nothing"
 
 
-def _listed(case: _Case) -> str:
-    return "it is a list; write prose" if len(_LIST_LINE.findall(case.answer)) > 1 else ""
+def _list(answer: Answer) -> str:
+    return "it is a list; write prose" if len(_ITEM.findall(answer.cleaned.whole)) >= LISTED_LINES else ""
 
 
-def _coded(case: _Case) -> str:
-    bare = case.answer.strip().strip("`").strip()
-    if bare[:1] not in ("{", "["):
-        return ""
-    try:
-        json.loads(bare)
-    except (ValueError, RecursionError):
-        return ""
-    return "it is JSON; write prose"
+def _code(answer: Answer) -> str:
+    body = answer.cleaned.body
+    if _JSON.search(body):
+        return "it is JSON; write prose"
+    fences = len(_FENCE.findall(answer.cleaned.whole))
+    is_code = fences > FENCES or len(_CODE.findall(body)) >= CODE_LINES
+    return "it is code; write prose" if is_code else ""
 
 
-def _refusing(case: _Case) -> str:
-    return "it is a refusal" if case.prose.casefold().startswith(words("refusals")) else ""
+def _refusal(answer: Answer) -> str:
+    found = _phrase("refusals", answer.prose[:REFUSAL_CHARACTERS], answer.sources)
+    return "it is a refusal" if found else ""
 
 
-def _unfilled(case: _Case) -> str:
-    said = case.prose.casefold()
-    found = any(mark in said and mark not in case.known for mark in words("placeholders"))
-    return "it holds a placeholder" if found else ""
+def _placeholder(answer: Answer) -> str:
+    sources = _folded(" ".join(answer.sources))
+    found = (match[0] for match in _placeholders().finditer(answer.cleaned.whole))
+    is_open = any(_folded(mark) not in sources for mark in found)
+    return "it holds a placeholder" if is_open else ""
 
 
-def _about_itself(case: _Case) -> str:
-    said = case.prose.casefold()
-    found = any(_stands(phrase, said) and phrase not in case.known for phrase in words("meta"))
-    return "it talks about models, prompts, notes or dreaming" if found else ""
+def _meta(answer: Answer) -> str:
+    found = _phrase("meta", answer.prose, answer.sources)
+    return f'it talks about models, prompts, notes or dreaming ("{found}")' if found else ""
 
 
-def _stands(phrase: str, text: str) -> bool:
-    if not phrase.isascii():
-        return phrase in text
-    return re.search(rf"(?<![a-z]){re.escape(phrase)}(?![a-z])", text) is not None
+def _echo(answer: Answer) -> str:
+    size = ECHOED.of(answer.prose)
+    asked = _grams(answer.prompts, size) - _grams(answer.sources, size)
+    return "it repeats the instructions" if asked & _grams([answer.prose], size) else ""
 
 
-def _echoing(case: _Case) -> str:
-    instructions = _flat(" ".join(case.prompts))
-    own = _flat(case.known)
-    found = any(run in instructions and run not in own for run in _runs(_flat(case.prose), ECHO, ECHO_CJK))
-    return "it repeats the instructions" if found else ""
+def _secret(answer: Answer) -> str:
+    return "it holds a secret" if redacted(answer.prose)[1] else ""
 
 
-def _secret(case: _Case) -> str:
-    return "it holds a secret" if redacted(case.prose)[1] else ""
+def _language(answer: Answer) -> str:
+    """Ask twice, with what it quotes and without: a quotation may be in any language."""
+    wanted = code_of(answer.material.language)
+    found = {language(answer.prose), language(_own(answer.prose))}
+    return f"it is not in {LANGUAGES[wanted]}" if wanted in LANGUAGES and wanted not in found else ""
 
 
-def _foreign(case: _Case) -> str:
-    wanted, found = code_of(case.material.language), language(case.prose)
-    return "" if found == wanted or wanted not in LANGUAGES else f"it is not in {LANGUAGES[wanted]}"
+def _raw(answer: Answer) -> str:
+    size, prose = QUOTED.of(answer.prose), _folded(answer.prose)
+    quoted = _grams(answer.sources, size)
+    places = {at + n for at in range(len(prose)) if prose[at : at + size] in quoted for n in range(size)}
+    return "it only quotes the notes; tell what they mean" if len(places) > RAW_SHARE * len(prose) else ""
 
 
-def _quoting(case: _Case) -> str:
-    """Tell whether an entry is mostly the texts as they are, one behind the other."""
-    said, known = _flat(case.prose), _flat(case.known)
-    run = RUN_CJK if by_characters(case.material.language) else RUN
-    quoted = [False] * len(said)
-    for start in range(max(0, len(said) - run + 1)):
-        if said[start : start + run] in known:
-            quoted[start : start + run] = [True] * run
-    return "it only quotes the notes; tell what they mean" if sum(quoted) > MOSTLY * len(said) else ""
+def _repetition(answer: Answer) -> str:
+    size = QUOTED.of(answer.prose)
+    said = Counter(sentence for sentence in _sentences(answer.prose) if len(sentence) >= size)
+    if max(said.values(), default=0) > 1:
+        return "it says the same sentence twice"
+    runs = Counter(_runs(_folded(answer.prose), ECHOED.of(answer.prose)))
+    return "it says the same words over and over" if max(runs.values(), default=0) >= LOOP else ""
 
 
-def _repeating(case: _Case) -> str:
-    said = [_flat(sentence) for sentence in _sentences(case.prose)]
-    long = [one for one in said if len(one) >= (SENTENCE_CJK if _is_cjk(one) else SENTENCE)]
-    return "it says the same sentence twice" if len(set(long)) < len(long) else ""
+def _known(answer: Answer) -> str:
+    """Compare with quotations and without: two entries may quote the same notes."""
+    bounds = (ALIKE if ago < LATELY else SAME for ago in range(MOST_RECENT))
+    known = any(
+        min(similarity(answer.prose, one), similarity(_own(answer.prose), _own(one))) >= bound
+        for one, bound in zip(answer.recent, bounds, strict=False)
+    )
+    return "it is nearly the same as an earlier entry" if known else ""
 
 
-def _told_before(case: _Case) -> str:
-    if any(similarity(case.prose, earlier) >= NEAR for earlier in case.recent):
-        return "it is nearly the same as an earlier entry"
-    beginning = _beginning(case.prose)
-    long = len(beginning) >= (SENTENCE_CJK if _is_cjk(beginning) else SENTENCE)
-    if long and any(_beginning(earlier) == beginning for earlier in case.recent[:BEGINNINGS]):
-        return "it begins like an earlier entry"
-    return ""
+def _beginning(answer: Answer) -> str:
+    first = next(_sentences(answer.prose), "")
+    known = any(first == next(_sentences(one), "") for one in answer.recent[:LATELY])
+    return "it begins like an earlier entry" if known else ""
 
 
-def _beginning(prose: str) -> str:
-    return _flat(next(_sentences(prose), ""))
+def _length(answer: Answer) -> str:
+    count = length(answer.prose, answer.material.language)
+    unit = "words" if count == len(answer.prose.split()) else "characters"
+    return "" if SHORTEST <= count <= LONGEST else f"it has {count} {unit}; write {SHORTEST} to {LONGEST} {unit}"
+
+
+CHECKS: tuple[Callable[[Answer], str], ...] = (
+    _empty,
+    _code,
+    _list,
+    _refusal,
+    _placeholder,
+    _meta,
+    _echo,
+    _secret,
+    _language,
+    _raw,
+    _repetition,
+    _length,
+    _known,
+    _beginning,
+)
+"""Each returns what is wrong, or nothing; the first complaint counts, so what explains the others comes first."""
+
+
+def _own(prose: str) -> str:
+    """Return the words of an entry without those it quotes."""
+    return _QUOTATION.sub(" ", prose)
 
 
 def _sentences(prose: str) -> Iterator[str]:
-    start = 0
-    for end in (*sentence_ends(prose), len(prose)):
-        if prose[start:end].strip():
-            yield prose[start:end]
-        start = end
+    ends = sorted({0, *sentence_ends(prose), len(prose)})
+    folded = (_folded(prose[start:end]).strip() for start, end in pairwise(ends))
+    return (sentence for sentence in folded if sentence)
 
 
-def _runs(said: str, count: int, count_cjk: int) -> Iterator[str]:
-    """Yield every run of so many characters; fewer where they are CJK."""
-    for start in range(len(said)):
-        run = said[start : start + (count_cjk if _is_cjk(said[start : start + count_cjk]) else count)]
-        if len(run) >= count_cjk and (len(run) >= count or _is_cjk(run)):
-            yield run
+def _grams(texts: Iterable[str], size: int) -> set[str]:
+    return {run for text in texts for run in _runs(_folded(text), size)}
 
 
-def _is_cjk(text: str) -> bool:
-    return 2 * len(re.findall(f"[{CJK}]", text)) > len(text)
+def _runs(folded: str, size: int) -> Iterator[str]:
+    return (folded[at : at + size] for at in range(len(folded) - size + 1))
 
 
-def _flat(text: str) -> str:
-    return "".join(text.casefold().split())
+def _folded(text: str) -> str:
+    """Undo what tells equal words apart: case, width, kinds of apostrophes and of spaces."""
+    return " ".join(normalize("NFKC", text.translate(_APOSTROPHES)).casefold().split())
 
 
-CHECKS: tuple[Callable[[_Case], str], ...] = (
-    _coded,
-    _listed,
-    _empty,
-    _refusing,
-    _unfilled,
-    _about_itself,
-    _echoing,
-    _secret,
-    _foreign,
-    _quoting,
-    _repeating,
-    _told_before,
-)
-"""What an entry must not be, in the order in which it is said; each returns the reason, or nothing."""
+def _phrase(concern: str, text: str, sources: Iterable[str]) -> str:
+    """Return the first phrase of a list that stands in a text and in none of the sources."""
+    folded, quoted = _spellings(text), _spellings(" ".join(sources))
+    return next(
+        (phrase for phrase, pattern in _phrases(concern) if pattern.search(folded) and not pattern.search(quoted)), ""
+    )
+
+
+def _spellings(text: str) -> str:
+    """Return a text with and without its spaces, since a phrase in a CJK script may have some around Latin letters."""
+    folded = _folded(text)
+    return f"{folded}\n{''.join(folded.split())}" if _CJK.search(folded) else folded
+
+
+@cache
+def _phrases(concern: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple((phrase.strip("-"), _pattern(phrase)) for phrase in entries(concern))
+
+
+def _pattern(phrase: str) -> re.Pattern[str]:
+    folded = _folded(phrase)
+    if _CJK.search(folded):
+        return re.compile(re.escape("".join(folded.split())))
+    left, right = ("" if folded.startswith("-") else r"(?<!\w)"), ("" if folded.endswith("-") else r"(?!\w)")
+    return re.compile(f"{left}{re.escape(folded.strip('-'))}{right}")
+
+
+@cache
+def _placeholders() -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{line})" for line in entries("placeholders")))
