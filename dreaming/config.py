@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic.fields import FieldInfo
 from tzlocal import get_localzone
 
+from memory.redaction import MOST_PATTERNS, checked
 from workspace.diary import DEFAULT_PATTERN
 
 FILE_NAME = "config.toml"
@@ -87,6 +88,13 @@ def _endings(value: tuple[str, ...]) -> tuple[str, ...]:
     return value
 
 
+def _patterns(value: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse what is no regular expression, or one that could take for ever."""
+    if len(value) > MOST_PATTERNS:
+        raise ValueError("too many")
+    return tuple(checked(pattern) for pattern in value)
+
+
 def expanded(path: Path) -> Path:
     """Put the home folder in place of `~`; the home of an unknown user stays as written and is not found later."""
     try:
@@ -121,6 +129,14 @@ DatedPattern = Annotated[str, AfterValidator(_dated_pattern), Legal("a regular e
 InnerFolder = Annotated[str, AfterValidator(_inner_folder), Legal("a folder inside the workspace")]
 Folder = Annotated[Path, Field(strict=False), AfterValidator(expanded), Legal("a folder; ~ is the home folder")]
 Endings = Annotated[Texts, AfterValidator(_endings), Legal("a list of ends of paths of .md files")]
+Patterns = Annotated[
+    Texts,
+    AfterValidator(_patterns),
+    Legal("a list of regular expressions, none longer than 500 characters, nothing variable inside a repeat"),
+]
+Masks = Annotated[
+    tuple[Literal["email", "phone", "ip"], ...], Field(strict=False), Legal('a list out of "email", "phone" and "ip"')
+]
 Language = Literal["auto", "de", "en", "es", "fr", "ja", "ko", "pt", "ru", "zh"]
 Off = Annotated[bool, AfterValidator(_only(False)), Legal("false; transcripts are not read by this version")]
 Mode = Annotated[
@@ -296,6 +312,18 @@ class Narrative(Section):
     )
 
 
+class Redact(Section):
+    """What is hidden besides secrets, before anything is stored or shown; a change lets all diaries be read anew."""
+
+    patterns: Patterns = Field(
+        default=(),
+        description="Secrets of your own: all that matches is hidden, or only the group named secret.",
+    )
+    mask: Masks = Field(
+        default=(), description="Personal data that is masked, as [email], [phone] or [ip]; nothing else is lost."
+    )
+
+
 class Concepts(Section):
     """Your own words for the concept tags."""
 
@@ -331,6 +359,7 @@ class Config(Section):
     deep: Deep = Deep()
     memory: Memory = Memory()
     narrative: Narrative = Narrative()
+    redact: Redact = Redact()
     concepts: Concepts = Concepts()
     embeddings: Embeddings = Embeddings()
 

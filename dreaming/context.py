@@ -152,7 +152,7 @@ def _answers(home: "Home", query: str, *, now: datetime) -> tuple[tuple[Answer, 
 
     observed = observe(home, now=now, vectors_at_most=0)
     hits = search(home.store, query, home.lexicon, limit=2 * ANSWERS)
-    fit = [hit for hit in hits if hit.relevance >= LEAST_RELEVANCE and not flaws(hit.text)]
+    fit = [hit for hit in hits if hit.relevance >= LEAST_RELEVANCE and not flaws(hit.text, home.redaction)]
     answers = tuple(
         Answer(path=hit.path, start_line=hit.start_line, end_line=hit.end_line, text=hit.text, relevance=hit.relevance)
         for hit in fit[:ANSWERS]

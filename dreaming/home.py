@@ -16,6 +16,7 @@ from memory.concepts import Lexicon, lexicon
 from memory.embedders import Embedder, EndpointEmbedder, LocalEmbedder, local_embedder
 from memory.journal import Journal
 from memory.narratives import Narratives
+from memory.redaction import Redaction
 from memory.store import Store
 from workspace.errors import ExternallyChangedError, NotWritableError
 from workspace.files import DryFiles, Files
@@ -46,6 +47,7 @@ class Home:
     config: Config
     zone: ZoneInfo
     lexicon: Lexicon
+    redaction: Redaction
     store: Store
     files: Files
     embedder: Embedder | None = None
@@ -124,6 +126,7 @@ def opened(
             config=settings,
             zone=zone(settings),
             lexicon=lexicon(glossary=settings.concepts.glossary, stop_words=settings.concepts.stop_words),
+            redaction=Redaction.of(patterns=settings.redact.patterns, mask=settings.redact.mask),
             store=store,
             files=DryFiles(root) if dry else Files(root),
             embedder=embedder_of(settings),

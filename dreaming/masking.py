@@ -1,53 +1,34 @@
 """Markdown without its secrets, also those that only their heading or list gives away."""
 
 from collections.abc import Sequence
-from difflib import SequenceMatcher
-from itertools import chain
 
-from dreaming.observe import hidden, remembered
+from dreaming.observe import remembered
 from memory.chunking import chunks, source_lines
 from memory.concepts import Lexicon
+from memory.hiding import in_place, line_by_line
 from memory.model import Chunk, Fragment, Kind
-from memory.trust import redacted
+from memory.redaction import Redaction
 
 Standing = Sequence[tuple[Fragment, Chunk]]
 
 
-def masked(text: str, lexicon: Lexicon) -> str:
+def masked(text: str, lexicon: Lexicon, rules: Redaction) -> str:
     """Return a text with `[secret:<kind>]` in place of each secret; the lines stay where they are."""
-    standing = [(remembered(chunk, Kind.DIARY, lexicon), chunk) for chunk in chunks(text)]
-    return "\n".join(masked_lines(source_lines(text), standing))
+    standing = [(remembered(chunk, Kind.DIARY, lexicon, rules), chunk) for chunk in chunks(text)]
+    return "\n".join(masked_lines(source_lines(text), standing, rules))
 
 
-def masked_lines(lines: Sequence[str], standing: Standing) -> list[str]:
+def masked_lines(lines: Sequence[str], standing: Standing, rules: Redaction) -> list[str]:
     """Return the lines; where a chunk holds a secret as they are remembered, elsewhere judged below their heading.
 
     Before and after that they are judged as one text: no line of a key says by itself that it is one.
     """
-    return _in_place(_line_by_line(lines, standing))
-
-
-def _in_place(lines: Sequence[str]) -> list[str]:
-    """Return as many lines without the secrets of all of them; one of several lines leaves blank ones behind."""
-    shown = redacted("\n".join(lines))[0].split("\n")
-    if len(shown) == len(lines):
-        return shown
-    changes = SequenceMatcher(None, lines, shown).get_opcodes()
-    padded = [shown[start:stop] + [""] * (last - first - stop + start) for _, first, last, start, stop in changes]
-    spread = list(chain.from_iterable(padded))
-    # Keys that repeat the lines between them can be told apart in no certain way; then the blank lines come last.
-    return spread if len(spread) == len(lines) else shown + [""] * (len(lines) - len(shown))
-
-
-def _line_by_line(lines: Sequence[str], standing: Standing) -> list[str]:
     remembered_as, secret = _remembered_as(standing), _secret(standing)
-    shown, heading = [], ""
-    for number, (line, left) in enumerate(zip(lines, _in_place(lines), strict=True), 1):
-        plain = redacted(left)[0] if line.startswith("#") else hidden(heading, left)
-        heading = plain.strip("# ") if line.startswith("#") else heading
-        only_beside_others = number in secret and plain == line
-        shown.append(" ".join(remembered_as[number]) if only_beside_others else plain)
-    return shown
+    shown = [
+        " ".join(remembered_as[number]) if number in secret and plain == line else plain
+        for number, (line, plain) in enumerate(zip(lines, line_by_line(lines, rules), strict=True), 1)
+    ]
+    return in_place(shown, rules)
 
 
 def _remembered_as(standing: Standing) -> dict[int, list[str]]:

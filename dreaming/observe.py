@@ -11,8 +11,10 @@ from dreaming.home import Home
 from memory.chunking import chunks, overlong_lines, unclosed_fence
 from memory.concepts import Lexicon, fingerprint, tags
 from memory.embedders import EmbedderError
+from memory.hiding import hidden, placeholder
 from memory.language import language
 from memory.model import ORIGIN_SCORES, Chunk, Fragment, Kind, Sighting
+from memory.redaction import Redaction
 from memory.store import SourceFile, Stamp
 from memory.trust import flaws, redacted
 from memory.vectors import keep_vectors
@@ -101,9 +103,9 @@ def _left_out(path: str, text: str) -> Iterable[Problem]:
 def seen(home: Home, source: SourceFile, text: str) -> Iterable[tuple[Fragment, Sighting]]:
     """Return every fragment of a file's text and where it stands."""
     at = home.end_of_day(source.day)
-    for chunk in _whole(chunks(text)):
+    for chunk in _whole(chunks(text), home.redaction):
         yield (
-            remembered(chunk, source.kind, home.lexicon),
+            remembered(chunk, source.kind, home.lexicon, home.redaction),
             Sighting(
                 path=source.path,
                 start_line=chunk.start_line,
@@ -116,22 +118,24 @@ def seen(home: Home, source: SourceFile, text: str) -> Iterable[tuple[Fragment, 
         )
 
 
-def _whole(found: Sequence[Chunk]) -> Iterable[Chunk]:
+def _whole(found: Sequence[Chunk], rules: Redaction) -> Iterable[Chunk]:
     """Leave out the pieces of a long sentence that hide a secret between them: neither shows it by itself."""
     split: set[int] = set()
     for n, (above, below) in enumerate(pairwise(found)):
-        if below.start_line <= above.end_line and _secrets(above, below) - _secrets(above) - _secrets(below):
+        if below.start_line <= above.end_line and _only_together(above, below, rules):
             split |= {n, n + 1}
     return (chunk for n, chunk in enumerate(found) if n not in split)
 
 
-def _secrets(*pieces: Chunk) -> set[str]:
-    return set(redacted(" ".join(chunk.statements[-1 if chunk is pieces[0] else 0].text for chunk in pieces))[1])
+def _only_together(above: Chunk, below: Chunk, rules: Redaction) -> bool:
+    pieces = (above.statements[-1].text, below.statements[0].text)
+    alone = {kind for piece in pieces for kind in redacted(piece, rules)[1]}
+    return not alone.issuperset(redacted(" ".join(pieces), rules)[1])
 
 
-def remembered(chunk: Chunk, origin: Kind, lexicon: Lexicon) -> Fragment:
+def remembered(chunk: Chunk, origin: Kind, lexicon: Lexicon, rules: Redaction) -> Fragment:
     """Return what is remembered of a chunk: its text without secrets, its tags, language and flaws."""
-    heading, statements, text, secrets = _without_secrets(chunk)
+    heading, statements, text, secrets = _without_secrets(chunk, rules)
     return Fragment(
         heading=heading,
         text=text,
@@ -140,34 +144,23 @@ def remembered(chunk: Chunk, origin: Kind, lexicon: Lexicon) -> Fragment:
         origin=origin,
         language=language(text),
         tags=tags(text, lexicon),
-        flaws=tuple(sorted({*flaws(chunk.text), *(f"secret:{kind}" for kind in secrets)})),
+        flaws=tuple(sorted({*flaws(chunk.text, rules), *(f"secret:{kind}" for kind in secrets)})),
     )
 
 
-def _without_secrets(chunk: Chunk) -> tuple[str, tuple[str, ...], str, tuple[str, ...]]:
-    """Return heading, statements and text without secrets, and the kinds that were there."""
-    _, secrets = redacted(chunk.text)
+def _without_secrets(chunk: Chunk, rules: Redaction) -> tuple[str, tuple[str, ...], str, tuple[str, ...]]:
+    """Return heading, statements and text without what must be hidden, and the kinds of secrets that were there."""
+    plain, secrets = redacted(chunk.text, rules)
     statements = tuple(statement.text for statement in chunk.statements)
-    if not secrets:
+    if plain == chunk.text:
         return chunk.heading, statements, chunk.text, ()
-    heading, _ = redacted(chunk.heading)
-    statements = tuple(hidden(heading, statement) for statement in statements)
+    heading, _ = redacted(chunk.heading, rules)
+    statements = tuple(hidden(heading, statement, rules) for statement in statements)
     text = _composed(heading, statements, chunk)
-    if redacted(text)[1]:  # known only by what stands beside it, in no single statement
-        statements = tuple(_mask(secrets) for _ in statements)
+    if redacted(text, rules)[0] != text:  # known only by what stands beside it, in no single statement
+        statements = tuple(placeholder(secrets) for _ in statements)
         return "", statements, _composed("", statements, chunk), secrets
     return heading, statements, text, secrets
-
-
-def hidden(heading: str, statement: str) -> str:
-    """Return a statement without its secrets; a heading such as "password" can make a secret of all of it."""
-    plain, _ = redacted(statement)
-    _, kinds = redacted(f"{heading}: {plain}")
-    return _mask(kinds) if kinds else plain
-
-
-def _mask(kinds: Sequence[str]) -> str:
-    return f"[secret:{', '.join(kinds)}]"
 
 
 def _composed(heading: str, statements: tuple[str, ...], chunk: Chunk) -> str:

@@ -230,7 +230,7 @@ def _promotion(home: Home, one: Examined, desk: _Desk, *, night: date) -> Promot
     again = again or (said.repeated(made.text) if made else None)
     if again or standing is None or made is None:
         return _refused(candidate, "not_promoted", f"MEMORY.md says or said it already: “{again}”")
-    unfit = flaws(f"{candidate.fragment.heading}: {made.text}")
+    unfit = flaws(f"{candidate.fragment.heading}: {made.text}", home.redaction)
     if unfit:
         return _refused(candidate, "clean", f"not fit to be remembered: {', '.join(unfit)}")
     whole = len(positions) == len(candidate.fragment.statements)
@@ -293,7 +293,7 @@ def _text(home: Home, fragment: Fragment, standing: Standing, positions: Sequenc
     if fragment.style is Style.PARAGRAPH:
         texts = [one.text for one in before], [one.text for one in after]
         told = with_reasons(body, *texts, lexicon=home.lexicon, max_tokens=most)
-        if not flaws(f"{fragment.heading}: {told}"):
+        if not flaws(f"{fragment.heading}: {told}", home.redaction):
             body, beside = told, [*beside, *(one for one in (*before, *after) if one.text in told)]
     used = [*(standing.chunk.statements[n] for n in positions), *(one.statement for one in beside)]
     return Written(
@@ -353,7 +353,9 @@ def _standing(home: Home, candidate: Candidate) -> Standing | None:
     newest = sorted(candidate.sightings, key=lambda s: (-s.day.toordinal(), s.path, s.start_line))
     for path in dict.fromkeys(sighting.path for sighting in newest):
         sighting = next(s for s in newest if s.path == path)
-        around = tuple((remembered(chunk, Kind.DIARY, home.lexicon), chunk) for chunk in _read_again(home, path))
+        around = tuple(
+            (remembered(chunk, Kind.DIARY, home.lexicon, home.redaction), chunk) for chunk in _read_again(home, path)
+        )
         for fragment, chunk in sorted(around, key=lambda pair: abs(pair[1].start_line - sighting.start_line)):
             if fragment.id == candidate.id:
                 return Standing(sighting=sighting, chunk=chunk, around=around)

@@ -223,7 +223,7 @@ def _lines_found(home: Home, query: str, terms: Sequence[Term], wanted: Wanted, 
                 fragment=line.fragment,
                 relevance=relevance(line.text, terms),
             )
-            for line in readable(redacted(_page(home, PAGES[source]))[0])
+            for line in readable(redacted(_page(home, PAGES[source]), home.redaction)[0])
             if line.fragment not in known
         ]
         ordered = sorted(lines, key=lambda line: (-line.relevance, line.fragment is None, line.number))
@@ -344,12 +344,12 @@ def _diary_opened(home: Home, place: Place) -> _Opened:
     span = _span(place, len(lines))
     kind = Kind.MEMORY if place.path in home.store.sources(Kind.MEMORY) else Kind.DIARY
     standing = [
-        (remembered(chunk, kind, home.lexicon), chunk)
+        (remembered(chunk, kind, home.lexicon, home.redaction), chunk)
         for chunk in chunks(text)
         if chunk.start_line < span.stop and chunk.end_line >= span.start
     ]
     return _Opened(
-        lines=masked_lines(lines, standing),
+        lines=masked_lines(lines, standing, home.redaction),
         span=span,
         standing=tuple(_standing(one, chunk, Source(kind.value), span) for one, chunk in standing),
     )
@@ -369,7 +369,7 @@ def _standing(one: Fragment, chunk: Chunk, source: Source, span: range) -> _Stan
 
 def _page_opened(home: Home, place: Place, now: datetime) -> _Opened:
     source = next(source for source, page in PAGES.items() if page == place.path)
-    text = masked(printable(home.files.read(place.path).text), home.lexicon)
+    text = masked(printable(home.files.read(place.path).text), home.lexicon, home.redaction)
     lines = unmarked(text) or ("",)
     span = _span(place, len(lines))
     shown = {line: FragmentId(line.fragment) for line in readable(text) if line.fragment and line.number in span}

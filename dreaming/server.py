@@ -253,7 +253,7 @@ def _hints(*, read_only: bool = False, idempotent: bool = False) -> ToolAnnotati
 
 
 def _shown(home: Home, text: str) -> str:
-    return masked(printable(text.removeprefix(BOM)), home.lexicon)
+    return masked(printable(text.removeprefix(BOM)), home.lexicon, home.redaction)
 
 
 def _told(error: ToolError | ResourceError, known: Sequence[str] = ()) -> tuple[str, str]:

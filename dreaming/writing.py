@@ -17,6 +17,6 @@ def append(home: Home, text: str, *, heading: str = HEADING, now: datetime) -> A
     Raise what `workspace.append.append` raises.
     """
     title, said = appending.title_of(heading), "\n".join(appending.lines_of(text))
-    head, _, body = masked(f"## {title}\n\n{said}", home.lexicon).partition("\n\n")
+    head, _, body = masked(f"## {title}\n\n{said}", home.lexicon, home.redaction).partition("\n\n")
     day = home.local_date(now)
     return appending.append(home.root, day, body, heading=head, folder=home.config.workspace.diaries)

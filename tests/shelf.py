@@ -6,6 +6,7 @@ from dreaming.observe import remembered
 from memory.chunking import chunks
 from memory.concepts import lexicon
 from memory.model import Fragment, Kind, Sighting
+from memory.redaction import ONLY_SECRETS
 from memory.store import SourceFile, Store
 
 NOW = datetime(2026, 6, 18, 3, tzinfo=UTC)
@@ -14,7 +15,7 @@ NOW = datetime(2026, 6, 18, 3, tzinfo=UTC)
 def put(store: Store, path: str, text: str, day: date = date(2026, 6, 15), now: datetime = NOW) -> list[Fragment]:
     """Read a text as the diary of a day and return its fragments."""
     source = SourceFile(path=path, kind=Kind.DIARY, day=day, stamp=(1, 1, 1), digest=str(hash(text)))
-    made = [(remembered(chunk, Kind.DIARY, lexicon()), chunk) for chunk in chunks(text)]
+    made = [(remembered(chunk, Kind.DIARY, lexicon(), ONLY_SECRETS), chunk) for chunk in chunks(text)]
     seen = [
         (
             one,

@@ -74,6 +74,8 @@ DEFAULTS: dict[str, object] = {
     "narrative.language": "auto",
     "narrative.style": "",
     "narrative.diary_entries": 200,
+    "redact.patterns": (),
+    "redact.mask": (),
     "concepts.stop_words": (),
     "concepts.glossary": (),
     "embeddings.embedder": "auto",
@@ -84,6 +86,13 @@ DEFAULTS: dict[str, object] = {
 }
 
 ILLEGAL: list[tuple[str, object]] = [
+    ("redact.patterns", "acme-[0-9]{8}"),
+    ("redact.patterns", ["acme-["]),
+    ("redact.patterns", ["(a+)+$"]),
+    ("redact.patterns", ["x" * 501]),
+    ("redact.patterns", ["x*"]),
+    ("redact.patterns", ["x"] * 101),
+    ("redact.mask", "email"),
     ("dreaming.enabled", "yes"),
     ("dreaming.enabled", 1),
     ("dreaming.time", "at night"),

@@ -5,7 +5,7 @@ from classifinder_engine import PATTERN_REGISTRY, scan
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory import trust
+from memory import secrets
 from memory.trust import MACHINE, flaws, redacted
 
 SCANNED = [pattern.regex for pattern in PATTERN_REGISTRY if pattern.provider != "prompt_injection"]
@@ -224,7 +224,7 @@ def test_a_text_the_scanner_fails_on_does_not_pass(monkeypatch: pytest.MonkeyPat
     def fail(*_args: object, **_kwargs: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr(trust, "scan", fail)
+    monkeypatch.setattr(secrets, "scan", fail)
     text = "a line that nobody scanned before: https://example.org"
     assert flaws(text) == ("secret:unscanned",)
     assert redacted(text) == ("[unscanned]", ("unscanned",))
@@ -233,7 +233,7 @@ def test_a_text_the_scanner_fails_on_does_not_pass(monkeypatch: pytest.MonkeyPat
 @settings(max_examples=200, suppress_health_check=list(HealthCheck))
 @given(st.sampled_from(SCANNED).flatmap(st.from_regex))
 def test_the_check_before_the_scan_loses_nothing_the_scanner_matches(text: str) -> None:
-    assert trust._is_worth_scanning(text)
+    assert secrets._is_worth_scanning(text)
 
 
 @given(st.text(max_size=80))

@@ -1,0 +1,171 @@
+"""Where a text holds what must be hidden: what the scanners know, what the words around it tell, the user's own."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from classifinder_engine import PATTERN_REGISTRY, scan
+
+from memory.cues import by_cue, cued
+from memory.leaks import CREDENTIAL, KINDS, leaks
+from memory.personal import personal
+from memory.redaction import Redaction
+from memory.spans import Span, merged
+from memory.words import SHARED, entries, vocabulary
+
+SECRET = "secret"
+OWN = "own"
+"""The kind of what a pattern of the user's finds."""
+CACHED_SCANS = 64
+"""A text is judged and redacted one after the other; the second costs nothing."""
+MIN_PASSWORD_CHARACTERS = 6
+"""Letters and digits mixed below this length are names such as `k8s` and `v2`."""
+MIN_TOKEN_PIECE = 8
+"""A token has letters and digits mixed for at least so long; `deploy-bot-2` is a name."""
+LONGEST_TRIED = 4_000
+"""Characters that a pattern of the user's is tried on at once, as many as a line may have that is remembered."""
+OVERLAP = 500
+"""Characters of a longer line that are tried again with what follows them, so that a secret is not cut in two."""
+
+_INJECTION = "prompt_injection"
+_SCANNED_KINDS = [pattern.id for pattern in PATTERN_REGISTRY if pattern.provider != _INJECTION]
+# What every pattern of the scanner needs one of; the scan of a text without any would cost 200 microseconds in vain.
+_SECRET_SIGNS = ("://", "password", "authorization", "_key", "_secret", "_token", "-----begin")
+_LONG_RUN = re.compile("[A-Za-z0-9+/=_.~\u017f\u212a-]{20}")
+_CARD_NUMBER = re.compile(r"[0-9]{4}[\s-]?[0-9]{4}")
+
+_CLOSING = ".,;:)]}>\"'`"
+_CLAUSE_ENDS = frozenset(("", "\n", *_CLOSING, *"，。；、）」』”"))
+_HARD_SIGNS = frozenset("!@#$%^&*+=?~")
+_VARIABLE = re.compile(r"[$<{%*(\[]|os\.|env\.|process\.")
+_PLACE = re.compile(r".*://|.*@[\w-]+\.\w|[./~]*[a-z][a-z_.-]*/|v?\d+(?:\.\d+)+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Secret:
+    """A kind of secret the scanner does not know: where it may stand and what it must look like."""
+
+    kind: str
+    regex: re.Pattern[str]
+    looks_right: Callable[[str, bool], bool]
+
+
+def spans(text: str, rules: Redaction) -> tuple[Span, ...] | None:
+    """Return what must be hidden in a text, in order, or None when a scanner failed: such a text passes nowhere."""
+    try:
+        return _spans(text, rules)
+    except Exception:  # noqa: BLE001 - whatever goes wrong inside a scanner, an unscanned text must not pass
+        return None
+
+
+@lru_cache(maxsize=CACHED_SCANS)
+def _spans(text: str, rules: Redaction) -> tuple[Span, ...]:
+    masked = _without_placeholders(text)
+    found = [*_known_secrets(masked), *_further_secrets(masked), *leaks(masked), *_own_secrets(masked, rules)]
+    return merged([*found, *personal(masked, rules.mask)])
+
+
+def _own_secrets(text: str, rules: Redaction) -> Iterator[Span]:
+    if not rules.patterns:
+        return
+    at = 0
+    for line in text.split("\n"):
+        for start in range(0, max(1, len(line) - OVERLAP), LONGEST_TRIED - OVERLAP):
+            piece = line[start : start + LONGEST_TRIED]
+            for pattern in rules.patterns:
+                yield from _own_matches(piece, pattern, at + start)
+        at += len(line) + 1
+
+
+def _own_matches(piece: str, pattern: re.Pattern[str], at: int) -> Iterator[Span]:
+    group = SECRET if SECRET in pattern.groupindex else 0
+    for match in pattern.finditer(piece):
+        start, end = match.span(group)
+        if start < end:
+            yield Span(start=at + start, end=at + end, kind=OWN)
+
+
+def _without_placeholders(text: str) -> str:
+    """Blank out what was redacted before with characters no pattern takes for a value, so that it stays as it is."""
+    if f"[{SECRET}:" not in text:
+        return text
+    return _placeholder().sub(lambda place: ("#\n" * len(place[0]))[: len(place[0])], text)
+
+
+@cache
+def _placeholder() -> re.Pattern[str]:
+    own = (secret.kind for secrets in _further_kinds().values() for secret in secrets)
+    kinds = sorted({*_SCANNED_KINDS, *own, *KINDS, CREDENTIAL, OWN})
+    return re.compile(rf"\[{SECRET}:(?:{'|'.join(kinds)})\]")
+
+
+def _known_secrets(text: str) -> Iterator[Span]:
+    if not _is_worth_scanning(text):
+        return
+    found = scan(text, include_context=False)
+    if any(finding.provider == _INJECTION for finding in found):
+        # It may hide a secret it overlaps. Asking for secrets alone at once would make every scan thrice as slow.
+        found = scan(text, types=_SCANNED_KINDS, include_context=False)
+    for finding in found:
+        yield Span(start=finding.span_start, end=finding.span_end, kind=finding.type)
+
+
+def _is_worth_scanning(text: str) -> bool:
+    folded = text.casefold()
+    if any(sign in folded for sign in _SECRET_SIGNS):
+        return True
+    return _LONG_RUN.search(text) is not None or _CARD_NUMBER.search(text) is not None
+
+
+def _further_secrets(text: str) -> Iterator[Span]:
+    for secret in cued(_further_kinds(), text.lower()):
+        for match in secret.regex.finditer(text):
+            value, start = match["secret"].rstrip(_CLOSING), match.start("secret")
+            end = start + len(value)
+            if secret.looks_right(value, text[end : end + 1] in _CLAUSE_ENDS):
+                yield Span(start=start, end=end, kind=secret.kind)
+
+
+def _is_mixed(value: str, _at_clause_end: bool) -> bool:
+    letters = any(map(str.isalpha, value))
+    others = any(map(str.isdigit, value)) or not _HARD_SIGNS.isdisjoint(value)
+    return len(value) >= MIN_PASSWORD_CHARACTERS and letters and others and not _is_innocent(value)
+
+
+def _is_password(value: str, at_clause_end: bool) -> bool:
+    """Take anything mixed; a number or a lone word only where the clause ends with it."""
+    if _is_mixed(value, at_clause_end):
+        return True
+    lone = value.isdigit() or value.replace("-", "").replace("_", "").isalpha()
+    return lone and at_clause_end and not _is_innocent(value)
+
+
+def _is_token(value: str, _at_clause_end: bool) -> bool:
+    return any(
+        len(piece) >= MIN_TOKEN_PIECE and not piece.isalpha() and not piece.isdigit()
+        for piece in re.split(r"[^a-zA-Z0-9]+", value)
+    )
+
+
+def _is_innocent(value: str) -> bool:
+    if _VARIABLE.match(value) or _PLACE.match(value):
+        return True
+    return value.lower() in vocabulary("innocent", SHARED)
+
+
+_LOOKS: dict[str, Callable[[str, bool], bool]] = {
+    "any": lambda _value, _at_clause_end: True,
+    "mixed": _is_mixed,
+    "token": _is_token,
+    "word": _is_password,
+}
+
+
+@cache
+def _further_kinds() -> Mapping[str, tuple[_Secret, ...]]:
+    lines = (line.split("\t") for line in entries("secrets", SHARED))
+    return by_cue(
+        (cues, _Secret(kind=kind, regex=re.compile(regex), looks_right=_LOOKS[look]))
+        for kind, look, cues, regex in lines
+    )

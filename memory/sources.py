@@ -1,0 +1,119 @@
+"""The files that were read into a store: what is known of each, and what was seen in it."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from memory.model import Fragment, FragmentId, Kind, Sighting
+from memory.rows import listed, row_of, stamp
+from memory.store import Store, sql
+
+Stamp = tuple[str, int, int, int]
+"""Day, size, mtime and ctime of a file, as rows have them: ten years of files are compared before every search."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceFile:
+    """What was read of a file; `stamp` is size, mtime and ctime in nanoseconds.
+
+    `cursor` says where reading goes on, for a file that only grows; None for one that is read whole.
+    """
+
+    path: str
+    kind: Kind
+    day: date
+    stamp: tuple[int, int, int]
+    digest: str
+    cursor: Mapping[str, Any] | None = None
+
+
+class Sources:
+    """The rows about files in a store; whoever writes holds a transaction of the store."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.connection = store.db.conn
+
+    def known(self, *kinds: Kind) -> dict[str, Stamp]:
+        """Return day and stamp of each file of some kinds, by path: what tells whether it must be read again."""
+        rows = self.connection.execute(
+            "SELECT path, day, size, mtime_ns, ctime_ns FROM source_file"
+            " WHERE kind IN (SELECT value FROM json_each(?))",
+            (listed(kinds),),
+        )
+        return {row[0]: row[1:] for row in rows}
+
+    def digest(self, path: str) -> str | None:
+        """Return the digest of the bytes a file had when it was read."""
+        row = self.connection.execute("SELECT digest FROM source_file WHERE path = ?", (path,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def cursors(self, kind: Kind) -> dict[str, Mapping[str, Any]]:
+        """Return where reading goes on in each file of a kind, by path."""
+        rows = self.connection.execute(
+            "SELECT path, cursor FROM source_file WHERE kind = ? AND cursor IS NOT NULL", (kind,)
+        )
+        return {row[0]: json.loads(row[1]) for row in rows}
+
+    def read_anew(self) -> None:
+        """Make every file be read again, as when the rules of reading changed."""
+        self.connection.execute("UPDATE source_file SET size = -1, digest = '', cursor = NULL")
+
+    def touch(self, source: SourceFile) -> None:
+        """Note that a file's stamp changed but not its text."""
+        self.connection.execute(
+            "UPDATE source_file SET size = ?, mtime_ns = ?, ctime_ns = ? WHERE path = ?", (*source.stamp, source.path)
+        )
+
+    def forget(self, path: str, *, now: datetime) -> None:
+        """Drop the sightings of a file that is gone; its fragments and their history stay."""
+        rows = self.connection.execute("SELECT fragment FROM sighting WHERE path = ?", (path,)).fetchall()
+        self.connection.execute("DELETE FROM source_file WHERE path = ?", (path,))
+        if rows:
+            self.connection.executemany(sql("gone"), [{"key": row[0], "now": stamp(now)} for row in rows])
+
+    def replace(self, source: SourceFile, seen: Iterable[tuple[Fragment, Sighting]], *, now: datetime) -> None:
+        """Replace all that was seen in a file by what stands there now."""
+        self.forget(source.path, now=now)
+        self.add(source, seen)
+
+    def add(self, source: SourceFile, seen: Iterable[tuple[Fragment, Sighting]]) -> None:
+        """Note what was read of a file, and add what was seen in it to what is known of it."""
+        self.connection.execute(
+            sql("keep_source"),
+            {
+                "path": source.path,
+                "kind": source.kind,
+                "day": source.day.isoformat(),
+                "size": source.stamp[0],
+                "mtime_ns": source.stamp[1],
+                "ctime_ns": source.stamp[2],
+                "digest": source.digest,
+                "cursor": None if source.cursor is None else json.dumps(source.cursor, sort_keys=True),
+            },
+        )
+        rows = [(one.id, one, sighting) for one, sighting in seen]
+        self._keep({key: one for key, one, _ in rows})
+        self.connection.executemany(
+            "INSERT OR IGNORE INTO sighting (path, start_line, end_line, fragment, kind, day, score, at, quoted)"
+            " SELECT ?, ?, ?, key, ?, ?, ?, ?, ? FROM fragment WHERE id = ?",
+            [
+                (s.path, s.start_line, s.end_line, s.kind, s.day.isoformat(), s.score, stamp(s.at), s.quoted, key)
+                for key, _, s in rows
+            ],
+        )
+
+    def _keep(self, fragments: Mapping[FragmentId, Fragment]) -> None:
+        """Keep what is new of the fragments; one that was gone stands somewhere again."""
+        self.connection.execute(sql("back"), {"ids": listed(fragments)})
+        self.connection.executemany(sql("keep"), [row_of(key, one) for key, one in fragments.items()])
+        self.connection.executemany(
+            "INSERT OR IGNORE INTO statement SELECT key, ?, ?, ? FROM fragment WHERE id = ?",
+            [
+                (position, statement, text, key)
+                for key, one in fragments.items()
+                for position, (statement, text) in enumerate(zip(one.statement_ids, one.statements, strict=True))
+            ],
+        )
