@@ -37,7 +37,7 @@ def examined(home: Home, ids: Sequence[FragmentId], *, now: datetime) -> tuple[E
 def meant(home: Home, what: str) -> tuple[FragmentId, ...]:
     """Return the fragments a person means by an id, the beginning of one, a piece of text, or a place."""
     place = named(what)
-    if place.path in home.store.sources(*FILES):
+    if place.path in home.sources.known(*FILES):
         return home.store.at_lines(place.path, place.start or 1, place.end or MAX_LINE)
     return home.store.containing(what) if what.strip() else ()
 

@@ -3,13 +3,17 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from functools import lru_cache
 
-from dreaming.draft import Draft, says_something
+from dreaming.draft import Draft, headed
 from dreaming.scoring import Score, age_days
-from memory.model import Candidate, Kind
+from memory.model import Candidate, Kind, Style
+from memory.quality import LEAD_IN, explained, unfit
 
 OWN_ORIGINS = frozenset(Kind)
 """Text of people and their agents; this program's own output never becomes a fragment of another kind."""
+EXAMS_AT_ONCE = 64
+"""A gate asks the same of an exam three times in a row: for its value, its verdict and its words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +124,21 @@ def _known(exam: Exam) -> str:
     return f"MEMORY.md says or said it already: “{exam.repeats}”"
 
 
+def _flaw(exam: Exam) -> str:
+    """Return the name of what keeps the draft from standing alone, '' when nothing does."""
+    fragment, draft = exam.candidate.fragment, exam.draft
+    if fragment.style is Style.PARAGRAPH or len(draft.positions) < 2:
+        return _unfit((draft.text,))
+    return _unfit(tuple(headed(fragment.heading, fragment.statements[n]) for n in draft.positions))
+
+
+@lru_cache(maxsize=EXAMS_AT_ONCE)
+def _unfit(texts: tuple[str, ...]) -> str:
+    """Return what makes a list unfit: that no line of it is fit, or that it ends as a lead-in."""
+    names = [unfit(text) for text in texts]
+    return "" if "" in names and names[-1] != LEAD_IN else next(name for name in reversed(names) if name)
+
+
 def _more_recalls(exam: Exam) -> str:
     need = exam.thresholds.min_recall_count
     return f"recalls {exam.recalls} of {need}"
@@ -140,17 +159,17 @@ GATES = (
     ),
     Gate(
         name="clean",
-        value=lambda e: ", ".join(e.candidate.fragment.flaws) or "clean",
+        value=lambda e: ", ".join(e.candidate.flaws) or "clean",
         threshold=lambda _: "clean",
-        passes=lambda e: not e.candidate.fragment.flaws,
-        missing=lambda e: f"not fit to be remembered: {', '.join(e.candidate.fragment.flaws)}",
+        passes=lambda e: not e.candidate.flaws,
+        missing=lambda e: f"not fit to be remembered: {', '.join(e.candidate.flaws)}",
     ),
     Gate(
         name="stands_alone",
-        value=lambda e: "a statement" if says_something(e.draft.text) else "a fragment",
+        value=lambda e: _flaw(e) or "a statement",
         threshold=lambda _: "a statement",
-        passes=lambda e: says_something(e.draft.text),
-        missing=lambda e: f"“{e.draft.text}” means nothing by itself",
+        passes=lambda e: not _flaw(e),
+        missing=lambda e: f"“{e.draft.text}” {explained(_flaw(e))}",
     ),
     Gate(
         name="not_promoted",

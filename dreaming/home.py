@@ -17,6 +17,7 @@ from memory.embedders import Embedder, EndpointEmbedder, LocalEmbedder, local_em
 from memory.journal import Journal
 from memory.narratives import Narratives
 from memory.redaction import Redaction
+from memory.sources import Sources
 from memory.store import Store
 from workspace.errors import ExternallyChangedError, NotWritableError
 from workspace.files import DryFiles, Files
@@ -57,6 +58,11 @@ class Home:
     def journal(self) -> Journal:
         """The record of the nights in this home's store."""
         return Journal(self.store)
+
+    @property
+    def sources(self) -> Sources:
+        """The record of the files in this home's store."""
+        return Sources(self.store)
 
     @property
     def narratives(self) -> Narratives:

@@ -14,8 +14,9 @@ from memory.embedders import EmbedderError
 from memory.hiding import hidden, placeholder
 from memory.language import language
 from memory.model import ORIGIN_SCORES, Chunk, Fragment, Kind, Sighting
+from memory.purging import purge, rewrite
 from memory.redaction import Redaction
-from memory.store import SourceFile, Stamp
+from memory.sources import SourceFile, Stamp
 from memory.trust import flaws, redacted
 from memory.vectors import keep_vectors
 from workspace import diary
@@ -23,7 +24,7 @@ from workspace.errors import Problem, UnreadableError
 
 VECTORS_BEFORE_A_SEARCH = 256
 """About a second's work; the night makes the rest."""
-READING = "1"
+READING = "2"
 """Version of how a file becomes fragments and what is unfit in them; raise it when that changes: all is read anew."""
 FILES = (Kind.DIARY, Kind.MEMORY)
 """What stands in Markdown files below the diary folder."""
@@ -50,7 +51,7 @@ def observe(home: Home, *, now: datetime, vectors_at_most: int = VECTORS_BEFORE_
         home.root, folder=wanted.diaries, pattern=wanted.pattern, memories=wanted.memories, zone=home.zone
     )
     _derive_anew(home)
-    known = home.store.sources(*FILES)
+    known = home.sources.known(*FILES)
     changed = [found for found in listing.diaries if known.get(found.path) != (str(found.day), *found.stamp)]
     gone = sorted(known.keys() - {found.path for found in listing.diaries})
     problems = list(listing.problems)
@@ -61,7 +62,7 @@ def observe(home: Home, *, now: datetime, vectors_at_most: int = VECTORS_BEFORE_
     if gone:
         with home.store.writing():
             for path in gone:
-                home.store.forget_source(path, now=now)
+                home.sources.forget(path, now=now)
     trouble = _with_vectors(home, at_most=vectors_at_most)
     return Observation(read=len(changed), gone=len(gone), problems=(*map(str, problems), *trouble))
 
@@ -85,10 +86,10 @@ def _read(home: Home, found: diary.Diary, known: Stamp | None, *, now: datetime)
     kind = Kind.DIARY if found.dated else Kind.MEMORY
     source = SourceFile(path=found.path, kind=kind, day=found.day, stamp=found.stamp, digest=text.digest)
     same_day = known is not None and known[0] == str(found.day)
-    if same_day and home.store.digest(found.path) == source.digest:
-        home.store.touch(source)
+    if same_day and home.sources.digest(found.path) == source.digest:
+        home.sources.touch(source)
         return ()
-    home.store.replace_source(source, list(seen(home, source, text.text)), now=now)
+    home.sources.replace(source, list(seen(home, source, text.text)), now=now)
     return (*text.problems, *_left_out(found.path, text.text))
 
 
@@ -114,6 +115,7 @@ def seen(home: Home, source: SourceFile, text: str) -> Iterable[tuple[Fragment, 
                 kind=source.kind,
                 score=ORIGIN_SCORES[source.kind],
                 at=at,
+                quoted=chunk.quoted,
             ),
         )
 
@@ -169,9 +171,10 @@ def _composed(heading: str, statements: tuple[str, ...], chunk: Chunk) -> str:
 
 
 def _derive_anew(home: Home) -> None:
-    """Make again what was derived of remembered text under other rules: its tags, and when its days end."""
+    """Make again what was derived under other rules: fragments without what is hidden, tags, when days end."""
     rules: tuple[tuple[str, str, Callable[[], None]], ...] = (
-        ("reading", READING, home.store.read_anew),
+        ("reading", READING, home.sources.read_anew),
+        ("redaction", home.redaction.fingerprint, partial(_hide_anew, home)),
         ("tagging", fingerprint(home.lexicon), partial(_retag, home)),
         ("zone", str(home.zone), partial(home.store.redate, home.end_of_day)),
     )
@@ -182,6 +185,14 @@ def _derive_anew(home: Home) -> None:
         for name, value, derive in stale:
             derive()
             home.store.set_setting(name, value)
+    if any(name == "redaction" for name, *_ in stale):
+        rewrite(home.store)
+
+
+def _hide_anew(home: Home) -> None:
+    """Forget what is hidden by now; the diaries are read again, and tell the rest."""
+    purge(home.store, lambda text: redacted(text, home.redaction)[0])
+    home.sources.read_anew()
 
 
 def _retag(home: Home) -> None:

@@ -326,7 +326,7 @@ def neighbours(standing: Standing, positions: Sequence[int]) -> tuple[tuple[Neig
         (text, statement, key)
         for fragment, chunk in standing.around
         for text, statement, key in zip(fragment.statements, chunk.statements, fragment.statement_ids, strict=True)
-        if not fragment.flaws and chunk.style is standing.chunk.style
+        if not fragment.flaws and not chunk.quoted and chunk.style is standing.chunk.style
     ]
     places = [n for n, (_, statement, _) in enumerate(run) if statement in standing.chunk.statements]
     first, last = places[positions[0]], places[positions[-1]]
@@ -384,5 +384,5 @@ def refusals_of(examined: Iterable[Examined]) -> tuple[Refusal, ...]:
         Refusal(fragment=one.candidate.id, gate=gate.name, reason=gate.missing)
         for one in examined
         for gate in one.failed
-        if not one.candidate.fragment.flaws or gate.name not in QUOTING
+        if not one.candidate.flaws or gate.name not in QUOTING
     )

@@ -281,7 +281,7 @@ def _place(home: Home, name: str, now: datetime) -> Place:
         return _place_of(home, FragmentId(name), now)
     place = named(name)
     page = _page_named(home, place.path)
-    if page is None and place.path not in home.store.sources(*FILES):
+    if page is None and place.path not in home.sources.known(*FILES):
         raise UnknownSourceError(name)
     return replace(place, path=page or place.path)
 
@@ -342,7 +342,7 @@ def _diary_opened(home: Home, place: Place) -> _Opened:
         raise UnknownSourceError(place.path) from error
     lines = [line.rstrip("\r\n") for line in split_lines(text)] or [""]
     span = _span(place, len(lines))
-    kind = Kind.MEMORY if place.path in home.store.sources(Kind.MEMORY) else Kind.DIARY
+    kind = Kind.MEMORY if place.path in home.sources.known(Kind.MEMORY) else Kind.DIARY
     standing = [
         (remembered(chunk, kind, home.lexicon, home.redaction), chunk)
         for chunk in chunks(text)

@@ -170,7 +170,7 @@ def _waiting(
 
 def _shown(one: Examined) -> str:
     """Return the text of a candidate, but of one that is unfit to be remembered only where it stands."""
-    if not one.candidate.fragment.flaws:
+    if not one.candidate.flaws:
         return one.exam.draft.text
     place = one.candidate.place
     return "a text that is gone" if place is None else f"what stands at {place.place}"
@@ -180,7 +180,7 @@ def _deep_story(
     run: Run, ranked: Sequence[Examined], promoted: Sequence[Promotion], waiting: Sequence[pages.Waiting]
 ) -> Story:
     """Return what deep has to tell; the same candidates waiting for the same reasons are no news."""
-    fit = [one.candidate for one in ranked if not one.candidate.fragment.flaws]
+    fit = [one.candidate for one in ranked if not one.candidate.flaws]
     told = {candidate.id for candidate in fit}
     material = sorted(f"{candidate.id} {candidate.evidence.signal_count}" for candidate in fit)
     run.material = sha256("\n".join(material).encode()).hexdigest()

@@ -42,6 +42,10 @@ ORIGIN_SCORES = {Kind.DIARY: 0.62, Kind.SESSION: 0.58, Kind.MEMORY: 0.62}
 """Score of a sighting: a diary has been through one judgement, a session has not (SPEC 2)."""
 
 
+QUOTED = "quoted"
+"""The flaw of what stands in a quotation, a mail, a page or the output of a tool: it is searched, never promoted."""
+
+
 class Style(StrEnum):
     """What the lines of a chunk are, which decides how they are joined."""
 
@@ -118,7 +122,10 @@ def _digest(heading: str, text: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sighting:
-    """A place where a fragment stands; it counts once per path and day, at the end of that day."""
+    """A place where a fragment stands; it counts once per path and day, at the end of that day.
+
+    `quoted` is what somebody else wrote there.
+    """
 
     path: str
     start_line: int
@@ -127,6 +134,7 @@ class Sighting:
     kind: Kind
     score: float
     at: datetime
+    quoted: bool = False
 
     @property
     def place(self) -> str:
@@ -183,6 +191,12 @@ class Candidate:
     def id(self) -> FragmentId:
         """The id of the fragment."""
         return self.fragment.id
+
+    @property
+    def flaws(self) -> tuple[str, ...]:
+        """What keeps it from being promoted: its text's own flaws, and that somebody else wrote it, if only once."""
+        quoted = (QUOTED,) if any(sighting.quoted for sighting in self.sightings) else ()
+        return (*self.fragment.flaws, *quoted)
 
     @property
     def place(self) -> Sighting | None:

@@ -76,7 +76,7 @@ def as_fragment(row: Any, statements: Sequence[Any]) -> Fragment:
 
 def as_sighting(row: Any) -> Sighting:
     """Return the sighting of a row."""
-    path, start, end, kind, day, score, at = row
+    path, start, end, kind, day, score, at, quoted = row
     return Sighting(
         path=path,
         start_line=start,
@@ -85,6 +85,7 @@ def as_sighting(row: Any) -> Sighting:
         day=date.fromisoformat(day),
         score=score,
         at=datetime.fromisoformat(at),
+        quoted=bool(quoted),
     )
 
 

@@ -3,7 +3,7 @@
 from sqlite_utils import Database, Migrations
 
 MIGRATIONS = Migrations("recall")
-VERSION = 4
+VERSION = 5
 """Number of migrations; kept in `PRAGMA user_version` so that opening a store costs one look."""
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"
@@ -39,6 +39,15 @@ def m004_tell_again(db: Database) -> None:
     """Keep what each phase had to tell, so that it can be told again, and how telling it went."""
     db.execute(TELLING)
     db.execute("PRAGMA user_version = 4")
+
+
+@MIGRATIONS()
+def m005_trust_and_follow(db: Database) -> None:
+    """Know of each place whether somebody else wrote what stands there, and of growing files where reading goes on."""
+    db.execute("ALTER TABLE sighting ADD COLUMN quoted INTEGER NOT NULL DEFAULT 0")
+    db.execute("ALTER TABLE source_file ADD COLUMN cursor TEXT")
+    db.execute("CREATE INDEX statement_by_text ON statement (text)")
+    db.execute("PRAGMA user_version = 5")
 
 
 TABLES = (

@@ -17,8 +17,8 @@ from unicodedata import normalize
 from sqlite_utils import Database
 
 from memory import schema
-from memory.model import Candidate, Evidence, Fragment, FragmentId, Kind, PhaseHistory, Sighting, StatementId
-from memory.rows import as_evidence, as_fragment, as_history, as_sighting, grouped, listed, row_of, stamp
+from memory.model import Candidate, Evidence, FragmentId, PhaseHistory, StatementId
+from memory.rows import as_evidence, as_fragment, as_history, as_sighting, grouped, listed, stamp
 
 BUSY_SECONDS = 60.0
 """How long a writer waits for another one before it gives up; a first night commits far more often."""
@@ -60,21 +60,6 @@ class NotRecordedError(Exception):
     def __init__(self, reason: str) -> None:
         self.reason = reason
         super().__init__(f"the recall was not recorded ({reason}); search again once nothing else writes to the store")
-
-
-Stamp = tuple[str, int, int, int]
-"""Day, size, mtime and ctime of a file, as rows have them: ten years of files are compared before every search."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceFile:
-    """What was read of a file; `stamp` is size, mtime and ctime in nanoseconds."""
-
-    path: str
-    kind: Kind
-    day: date
-    stamp: tuple[int, int, int]
-    digest: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,80 +173,6 @@ class Store:
         self._run("INSERT OR REPLACE INTO setting (name, value) VALUES (:name, :value)", name=name, value=value)
 
     # -- sources ------------------------------------------------------------------------------------------------
-
-    def sources(self, *kinds: Kind) -> dict[str, Stamp]:
-        """Return day and stamp of each file of some kinds, by path: what tells whether it must be read again."""
-        rows = self._all(
-            "SELECT path, day, size, mtime_ns, ctime_ns FROM source_file"
-            " WHERE kind IN (SELECT value FROM json_each(:kinds))",
-            kinds=listed(kinds),
-        )
-        return {row[0]: row[1:] for row in rows}
-
-    def digest(self, path: str) -> str | None:
-        """Return the digest of the bytes a file had when it was read."""
-        row = self._one("SELECT digest FROM source_file WHERE path = :path", path=path)
-        return None if row is None else str(row[0])
-
-    def read_anew(self) -> None:
-        """Make every file be read again, as when the rules of reading changed."""
-        self._run("UPDATE source_file SET size = -1, digest = ''")
-
-    def touch(self, source: SourceFile) -> None:
-        """Note that a file's stamp changed but not its text."""
-        size, mtime_ns, ctime_ns = source.stamp
-        self._run(
-            "UPDATE source_file SET size = :size, mtime_ns = :mtime_ns, ctime_ns = :ctime_ns WHERE path = :path",
-            path=source.path,
-            size=size,
-            mtime_ns=mtime_ns,
-            ctime_ns=ctime_ns,
-        )
-
-    def forget_source(self, path: str, *, now: datetime) -> None:
-        """Drop the sightings of a file that is gone; its fragments and their history stay."""
-        standing = [row[0] for row in self._all("SELECT fragment FROM sighting WHERE path = :path", path=path)]
-        self._run("DELETE FROM source_file WHERE path = :path", path=path)
-        if standing:
-            self.db.conn.executemany(sql("gone"), [{"key": key, "now": stamp(now)} for key in standing])
-
-    def replace_source(self, source: SourceFile, seen: Iterable[tuple[Fragment, Sighting]], *, now: datetime) -> None:
-        """Replace all that was seen in a file by what stands there now."""
-        self.forget_source(source.path, now=now)
-        size, mtime_ns, ctime_ns = source.stamp
-        self._run(
-            "INSERT INTO source_file (path, kind, day, size, mtime_ns, ctime_ns, digest)"
-            " VALUES (:path, :kind, :day, :size, :mtime_ns, :ctime_ns, :digest)",
-            path=source.path,
-            kind=source.kind,
-            day=source.day.isoformat(),
-            size=size,
-            mtime_ns=mtime_ns,
-            ctime_ns=ctime_ns,
-            digest=source.digest,
-        )
-        rows = [(one.id, one, sighting) for one, sighting in seen]
-        self._keep({key: one for key, one, _ in rows})
-        self.db.conn.executemany(
-            "INSERT OR IGNORE INTO sighting SELECT ?, ?, ?, key, ?, ?, ?, ? FROM fragment WHERE id = ?",
-            [
-                (s.path, s.start_line, s.end_line, s.kind, s.day.isoformat(), s.score, stamp(s.at), key)
-                for key, _, s in rows
-            ],
-        )
-
-    def _keep(self, fragments: Mapping[FragmentId, Fragment]) -> None:
-        """Keep what is new of the fragments; one that was gone stands somewhere again."""
-        self._run(sql("back"), ids=listed(fragments))
-        self.db.conn.executemany(sql("keep"), [row_of(key, one) for key, one in fragments.items()])
-        self.db.conn.executemany(
-            "INSERT OR IGNORE INTO statement SELECT key, ?, ?, ? FROM fragment WHERE id = ?",
-            [
-                (position, statement, text, key)
-                for key, one in fragments.items()
-                for position, (statement, text) in enumerate(zip(one.statement_ids, one.statements, strict=True))
-            ],
-        )
 
     def texts(self) -> Iterator[tuple[FragmentId, str]]:
         """Return id and text of every fragment, for work that depends on the text alone."""

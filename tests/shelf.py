@@ -7,7 +7,8 @@ from memory.chunking import chunks
 from memory.concepts import lexicon
 from memory.model import Fragment, Kind, Sighting
 from memory.redaction import ONLY_SECRETS
-from memory.store import SourceFile, Store
+from memory.sources import SourceFile, Sources
+from memory.store import Store
 
 NOW = datetime(2026, 6, 18, 3, tzinfo=UTC)
 
@@ -32,5 +33,5 @@ def put(store: Store, path: str, text: str, day: date = date(2026, 6, 15), now: 
         for one, chunk in made
     ]
     with store.writing():
-        store.replace_source(source, seen, now=now)
+        Sources(store).replace(source, seen, now=now)
     return [one for one, _ in made]

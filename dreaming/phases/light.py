@@ -22,7 +22,7 @@ class LightPlan:
 
 def light(night: Night) -> LightPlan:
     """Order the pool, merge near-duplicates, then cut: old and told fragments take no slot from new ones."""
-    pool = sorted((c for c in night.candidates if not c.fragment.flaws), key=lively)
+    pool = sorted((c for c in night.candidates if not c.flaws), key=lively)
     kept = groups([c.fragment.text for c in pool], night.config.light.dedupe_similarity)
     distinct = [c for n, c in enumerate(pool) if kept[n] == n]
     distinct.sort(key=lambda c: (_unchanged(c, night), c.id in night.told))

@@ -30,7 +30,7 @@ class RemPlan:
 def rem(night: Night) -> RemPlan:
     """Merge near-duplicates, count tags, and judge each statement by its history."""
     config = night.config.rem
-    considered = tuple(sorted((c for c in night.candidates if not c.fragment.flaws), key=lively))
+    considered = tuple(sorted((c for c in night.candidates if not c.flaws), key=lively))
     kept = groups([c.fragment.text for c in considered], config.dedupe_similarity)
     distinct = tuple(c for n, c in enumerate(considered) if kept[n] == n)
     truths = sorted((believed(c) for c in distinct), key=lambda t: (-t.confidence, t.candidate.fragment.text))
