@@ -109,6 +109,13 @@ def test_a_night_with_nothing_new_asks_nobody(tmp_path: Path) -> None:
     assert len(asked) == count
 
 
+def test_notes_in_a_language_without_a_plain_narrator_are_told_in_english(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    house.write("memory/2026-06-15.md", "- Le four demande le cône six, parce que la nouvelle argile fond à huit\n")
+    assert house.night(NIGHT).problems == ()
+    assert told(house)
+
+
 def test_a_dry_run_asks_nobody(tmp_path: Path) -> None:
     with model(says(ENGLISH)) as (url, asked):
         house = studio(tmp_path, url)

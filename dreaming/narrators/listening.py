@@ -6,10 +6,10 @@ from threading import Event, Thread
 from time import monotonic
 
 from dreaming.narrators.entry import NarratorError
-from dreaming.narrators.thinking import MOST_CHARACTERS, Unthinking
+from dreaming.narrators.thinking import Unthinking
 
-THINKING_CHARACTERS = 400_000
-"""What a model may think aloud before it answers; more is a loop."""
+MOST_HEARD = 400_000
+"""Characters a model may say, thinking aloud included; more is a loop."""
 
 
 def heard(narrator: str, stream: Callable[[], Iterable[str]], *, seconds: float) -> str:
@@ -51,7 +51,7 @@ def _joined(narrator: str, said: "SimpleQueue[str | Exception | None]", *, until
             raise NarratorError(narrator, reason_of(chunk)) from chunk
         spoken.feed(chunk)
         heard_so_far += len(chunk)
-        if spoken.characters >= MOST_CHARACTERS or heard_so_far > THINKING_CHARACTERS:
+        if heard_so_far > MOST_HEARD:
             raise NarratorError(narrator, "the answer has no end")
 
 

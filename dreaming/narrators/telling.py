@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dreaming.draft import tokens
-from dreaming.narrators.entry import Narrator, NarratorError, Request
+from dreaming.narrators.entry import Narrator, NarratorError, Request, code_of
 from dreaming.narrators.guard import judged
-from dreaming.narrators.plain import plain
+from dreaming.narrators.plain import ENGLISH, TONGUES, plain
 from dreaming.narrators.prompts import again, instructions
 from dreaming.narrators.slots import NoSlotError, own_folder, slot
 
@@ -55,7 +55,8 @@ def told(
 def _plainly(request: Request, spent: Told, recent: Sequence[str]) -> Told:
     """Return the plain entry, if it passes the same guard as any other."""
     prose = plain(request.material)
-    if prose is not None and (reason := judged(prose, request.material, recent=recent).reason):
+    told_in = replace(request.material, language=TONGUES.get(code_of(request.material.language), ENGLISH).code)
+    if prose is not None and (reason := judged(prose, told_in, recent=recent).reason):
         return _refused(spent, f"the plain entry: {reason}")
     return replace(spent, prose=prose)
 
