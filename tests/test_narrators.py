@@ -19,7 +19,7 @@ from dreaming.narrators.model import EndpointNarrator, PluginNarrator
 from dreaming.narrators.prompts import BrokenPromptError, Wishes, again, request
 from dreaming.narrators.slots import AT_ONCE, NoSlotError, slot
 from dreaming.narrators.telling import told
-from model_server import ENGLISH, Script, dies, model, says, sends, stalls
+from model_server import ENGLISH, Script, dies, model, says, sends, sse, stalls
 
 NOTES = ("The kiln takes cone six, because the new clay melts at eight", "The glaze ran down a shelf in spring")
 MATERIAL = Material(phase="light", night=date(2026, 6, 18), language="en", texts=NOTES, themes=("kiln",))
@@ -97,7 +97,7 @@ def test_a_model_no_plugin_has_says_what_to_do(tmp_path: Path, monkeypatch: pyte
         (dies, "APIConnectionError"),
         (sends(200, b"data: {not json\n\n"), "JSONDecodeError"),
         (sends(200, b'data: {"choices": 3}\n\n'), "TypeError"),
-        (says("word " * 100_000), "the answer has no end"),
+        (sends(200, sse("word " * 100_000, size=5000)), "the answer has no end"),
     ],
     ids=["500", "401", "redirect", "cut", "garbage", "other-json", "huge"],
 )
