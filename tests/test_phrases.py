@@ -5,7 +5,7 @@ import pytest
 
 from dreaming.narrators.phrases import FOLDER, counts, deck
 
-LANGUAGES = ("en", "zh")
+LANGUAGES = ("en", "de", "zh", "ja")
 POOLS = tuple(
     (language, path.name.removesuffix(".txt"))
     for language in LANGUAGES
@@ -22,7 +22,16 @@ SLOTS_OF = {
     "reason": {"reason"},
     "story": {"reason"},
 }
-FIRST_PERSON = {"en": re.compile(r"\b(I|me|my|mine)\b"), "zh": re.compile("我")}
+FIRST_PERSON = {
+    "en": re.compile(r"\b(I|me|my|mine)\b"),
+    "de": re.compile(r"(?i)\b(ich|mich|mir|mein\w*)\b"),
+    "zh": re.compile("我"),
+    "ja": re.compile("私"),
+}
+MARKS = {"en": ("“", "”"), "de": ("„", "“"), "zh": ("「", "」"), "ja": ("「", "」")}
+UNSPOKEN = re.compile(
+    r"(?i)dream|\b(ai|agents?|models?|llms?)\b|tr[aä]um|modell|\bki\b|[梦夢]|人工|智能体|模型|モデル|エージェント"
+)
 
 
 def sentences(language: str, pool: str) -> list[str]:
@@ -34,15 +43,41 @@ def slots(sentence: str) -> set[str]:
     return set(re.findall(r"\{\{ (\w+) \}\}", sentence)) - {"heading", "times", "days", "questions"}
 
 
-def test_both_languages_have_the_same_pools() -> None:
-    english, chinese = ({pool for code, pool in POOLS if code == language} for language in LANGUAGES)
+def test_all_languages_have_the_same_pools() -> None:
+    pools = [{pool for code, pool in POOLS if code == language} for language in LANGUAGES]
 
-    assert english == chinese
+    assert all(of_one == pools[0] for of_one in pools)
 
 
 @pytest.mark.parametrize(("language", "pool"), POOLS)
 def test_a_pool_is_large_enough_to_vary(language: str, pool: str) -> None:
     assert len(set(sentences(language, pool))) >= 12
+
+
+@pytest.mark.parametrize(("language", "pool"), [(code, pool) for code, pool in POOLS if code in ("de", "ja")])
+def test_a_pool_is_as_large_as_the_english_one(language: str, pool: str) -> None:
+    assert len(set(sentences(language, pool))) >= len(sentences("en", pool))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_image_occurs_in_a_sentence(language: str) -> None:
+    lines = [line for code, pool in POOLS if code == language for line in sentences(code, pool)]
+
+    assert [image for image in sentences(language, "images") if not any(image in line for line in lines)] == []
+
+
+@pytest.mark.parametrize(("language", "pool"), POOLS)
+def test_whatever_is_quoted_stands_between_the_marks_of_its_language(language: str, pool: str) -> None:
+    opening, closing = MARKS[language]
+    quoted = re.compile(rf"{opening}\{{\{{ (?:text|heading|theme|reason) \}}\}}{closing}")
+    bare = [quoted.sub("", line) for line in sentences(language, pool)]
+
+    assert [line for line in bare if re.search(r"[“”„‚‘«»「」『』\"]|\{\{ (?:text|heading|theme|reason)", line)] == []
+
+
+@pytest.mark.parametrize(("language", "pool"), POOLS)
+def test_a_sentence_never_speaks_of_dreams_or_models(language: str, pool: str) -> None:
+    assert [line for line in sentences(language, pool) if UNSPOKEN.search(line)] == []
 
 
 @pytest.mark.parametrize(("language", "pool"), POOLS)
@@ -70,16 +105,21 @@ def test_an_opening_is_in_the_first_person(language: str, phase: str) -> None:
 
 @pytest.mark.parametrize(("language", "pool"), POOLS)
 def test_a_sentence_ends_as_its_language_ends_sentences(language: str, pool: str) -> None:
-    ends = {"en": ".", "zh": "。？"}[language]
+    ends = {"en": ".", "de": ".", "zh": "。？", "ja": "。"}[language]
 
     assert all(line[-1] in ends for line in sentences(language, pool))
 
 
-@pytest.mark.parametrize("pool", [pool for code, pool in POOLS if code == "zh"])
-def test_chinese_sentences_have_full_width_punctuation(pool: str) -> None:
-    prose = [re.sub(r"\{[{%].*?[}%]\}", "", line) for line in sentences("zh", pool)]
+@pytest.mark.parametrize(("language", "pool"), [(code, pool) for code, pool in POOLS if code in ("zh", "ja")])
+def test_chinese_and_japanese_sentences_have_full_width_punctuation(language: str, pool: str) -> None:
+    prose = [re.sub(r"\{[{%].*?[}%]\}", "", line) for line in sentences(language, pool)]
 
     assert [line for line in prose if re.search(r"[,.;:?!()\"'“”\s]", line)] == []
+
+
+@pytest.mark.parametrize("pool", [pool for code, pool in POOLS if code == "ja"])
+def test_japanese_sentences_have_japanese_commas(pool: str) -> None:
+    assert [line for line in sentences("ja", pool) if "，" in line] == []
 
 
 def test_every_sentence_of_a_round_is_heard_before_one_comes_back() -> None:
@@ -117,6 +157,20 @@ def test_a_sentence_never_said_is_older_than_all_entries() -> None:
         ("en", 42, ("forty-two times", "forty-two days", "forty-two different questions")),
         ("en", 60, ("sixty times", "sixty days", "sixty different questions")),
         ("en", 120, ("a hundred and more times", "a hundred and more days", "a hundred and more different questions")),
+        ("de", 1, ("einmal", "einem Tag", "eine Frage")),
+        ("de", 2, ("zweimal", "zwei Tagen", "zwei verschiedene Fragen")),
+        ("de", 7, ("sieben Mal", "sieben Tagen", "sieben verschiedene Fragen")),
+        ("de", 16, ("sechzehn Mal", "sechzehn Tagen", "sechzehn verschiedene Fragen")),
+        ("de", 21, ("einundzwanzig Mal", "einundzwanzig Tagen", "einundzwanzig verschiedene Fragen")),
+        ("de", 30, ("dreißig Mal", "dreißig Tagen", "dreißig verschiedene Fragen")),
+        ("de", 77, ("siebenundsiebzig Mal", "siebenundsiebzig Tagen", "siebenundsiebzig verschiedene Fragen")),
+        ("de", 120, ("hundert und mehr Mal", "hundert und mehr Tagen", "hundert und mehr verschiedene Fragen")),
+        ("ja", 1, ("一度", "一日のうちに", "一つの問い")),
+        ("ja", 2, ("二度", "二日にわたって", "二つの違う問い")),
+        ("ja", 9, ("九度", "九日にわたって", "九つの違う問い")),
+        ("ja", 10, ("十回", "十日にわたって", "十の違う問い")),
+        ("ja", 42, ("四十二回", "四十二日にわたって", "四十二の違う問い")),
+        ("ja", 120, ("百回以上", "百日以上にわたって", "百を超える問い")),
         ("zh", 1, ("一次", "一天", "一个问题")),
         ("zh", 2, ("两次", "两天", "两个不同的问题")),
         ("zh", 10, ("十次", "十天", "十个不同的问题")),
