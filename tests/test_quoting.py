@@ -18,7 +18,9 @@ from dreaming.narrators.quoting import (
 )
 
 ENGLISH = Manner(inner_marks=("‘", "’"))
-CHINESE = Manner(inner_marks=("『", "』"), full_width=True)
+GERMAN = Manner(inner_marks=("‚", "‘"))
+CHINESE = Manner(inner_marks=("『", "』"), punctuation="，；：？！")
+JAPANESE = Manner(inner_marks=("『", "』"), punctuation="、；：？！")
 ROOM = Room(columns=60, words=12)
 FORBIDDEN = re.compile(r"[`#*<>{}|\n\r]|---|\]\(|\{%")
 
@@ -72,6 +74,8 @@ def test_nothing_in_a_line_is_markup(text: str) -> None:
         ("Deploy: verify on staging", ("Deploy", "verify on staging")),
         ("PR 评审: 规范：今后必须用真实数据库", ("PR 评审", "今后必须用真实数据库")),
         ("Rule: tests use a real database", ("", "tests use a real database")),
+        ("Rechnungen: Regel: Der Beleg wird zuerst geprüft", ("Rechnungen", "Der Beleg wird zuerst geprüft")),
+        ("レビュー：ルール：テストは本物のデータベースで行う", ("レビュー", "テストは本物のデータベースで行う")),
         ("the meeting is at 14:30 now", ("", "the meeting is at 14:30 now")),
         ("We tried it, and failed: no luck", ("", "We tried it, and failed: no luck")),
         ("Deploy: staging: verify there", ("Deploy", "staging: verify there")),
@@ -98,6 +102,36 @@ def test_a_heading_is_told_from_a_label_and_a_sentence(line: str, parts: tuple[s
         ("因为磁盘满了，备份改到两点", ("备份改到两点", "因为磁盘满了")),
         ("不接受 mock。上季度它掩盖了一次失败", ("不接受 mock", "上季度它掩盖了一次失败")),
         ("Vor dem Release prüfen, weil Staging alt ist", ("Vor dem Release prüfen", "weil Staging alt ist")),
+        (
+            "Die Sicherung läuft um zwei, da sonst der Bericht stockt",
+            ("Die Sicherung läuft um zwei", "da sonst der Bericht stockt"),
+        ),
+        (
+            "Die Sicherung läuft um zwei, um den Bericht zu schonen",
+            ("Die Sicherung läuft um zwei", "um den Bericht zu schonen"),
+        ),
+        ("Erst umschalten, um Ausfälle abzufangen.", ("Erst umschalten", "um Ausfälle abzufangen")),
+        ("Vor dem Release prüfen, sonst fehlt die Spalte", ("Vor dem Release prüfen", "sonst fehlt die Spalte")),
+        ("Nie ohne Probe. Letztes Quartal fehlte die Spalte.", ("Nie ohne Probe", "Letztes Quartal fehlte die Spalte")),
+        (
+            "Weil die Platte voll war, läuft sie jetzt um zwei",
+            ("Weil die Platte voll war, läuft sie jetzt um zwei", ""),
+        ),
+        ("Wir treffen uns, um zwei ist Schluss", ("Wir treffen uns, um zwei ist Schluss", "")),
+        ("モックが失敗を隠したので、本物を使う", ("本物を使う", "モックが失敗を隠したので")),
+        ("モックが失敗を隠したから、本物を使う", ("本物を使う", "モックが失敗を隠したから")),
+        ("負荷を減らすため、夜中に実行する", ("夜中に実行する", "負荷を減らすため")),
+        ("負荷を減らすために夜中に実行する", ("夜中に実行する", "負荷を減らすために")),
+        ("鍵を忘れないように、棚に掛けておく", ("棚に掛けておく", "鍵を忘れないように")),
+        ("本物を使う。モックが失敗を隠したからだ。", ("本物を使う", "モックが失敗を隠したからだ")),
+        ("モックは使わない。前の四半期に失敗を隠した。", ("モックは使わない", "前の四半期に失敗を隠した")),
+        ("本物を使う、なぜならモックが隠したから", ("本物を使う", "なぜならモックが隠したから")),
+        ("コードを変更する理由は必ず書く", ("コードを変更する理由は必ず書く", "")),
+        ("会議が長いというのも困りものだ", ("会議が長いというのも困りものだ", "")),
+        ("月曜日から、会議は十時に始める", ("月曜日から、会議は十時に始める", "")),
+        ("窓の向こうから、隣の庭が見える", ("窓の向こうから、隣の庭が見える", "")),
+        ("田中さんから、返事をもらった", ("田中さんから、返事をもらった", "")),
+        ("古いものでは足りないことがある", ("古いものでは足りないことがある", "")),
         ("Garage panel takes a CR2450 cell", ("Garage panel takes a CR2450 cell", "")),
     ],
 )
@@ -119,6 +153,17 @@ def test_what_happened_before_is_a_story() -> None:
     assert said.reason_is_story
 
 
+@pytest.mark.parametrize(
+    ("text", "manner"),
+    [
+        ("Nie ohne Probe. Letztes Quartal fehlte die Spalte.", GERMAN),
+        ("モックは使わない。前の四半期に失敗を隠した。", JAPANESE),
+    ],
+)
+def test_what_happened_before_is_a_story_in_any_language(text: str, manner: Manner) -> None:
+    assert quoted(text, manner).reason_is_story
+
+
 def test_a_long_text_is_cut_at_a_clause_end() -> None:
     text = "verify every release on staging first, then tell the team in the channel, then go home"
 
@@ -129,6 +174,24 @@ def test_a_text_is_not_cut_where_its_meaning_turns() -> None:
     text = "mocks are fine for everything in the house, except the database, which is never mocked"
 
     assert shorten(text, Room(columns=50, words=12)) == "mocks are fine for everything in the house…"
+
+
+def test_a_condition_is_not_quoted_without_what_it_asks_for() -> None:
+    text = "if the disk of the second server is full, delete the oldest archive, then write to Anna about it"
+
+    assert shorten(text, Room(columns=62, words=15)) == "if the disk of the second server is full, delete the oldest…"
+
+
+def test_a_japanese_text_cut_behind_a_clause_goes_on() -> None:
+    text = "発布の前には必ずステージングで確かめ、結果を全員に知らせてから帰る"
+
+    assert quoted(text, JAPANESE, Room(columns=50, words=12)).claim == "発布の前には必ずステージングで確かめ……"
+
+
+def test_a_german_cut_leaves_no_dangling_article() -> None:
+    assert shorten("Niemand darf jemals den Router in der Mitte neu starten", Room(columns=36, words=8)) == (
+        "Niemand darf jemals den Router…"
+    )
 
 
 def test_a_cut_between_words_leaves_no_dangling_article() -> None:
@@ -168,6 +231,17 @@ def test_marks_inside_a_quotation_are_the_inner_ones(text: str, claim: str) -> N
     assert " ".join(quoted(text).claim.split()) == claim
 
 
+def test_marks_inside_a_german_quotation_are_single() -> None:
+    assert quoted("Sie sagte „nie wieder“ und ging", GERMAN).claim == "Sie sagte ‚nie wieder‘ und ging"
+
+
+def test_japanese_punctuation_is_full_width_with_its_own_comma() -> None:
+    assert (
+        quoted('先に確認,次に更新;"再起動"は 10:30 から', JAPANESE).claim
+        == "先に確認、次に更新；『再起動』は 10:30 から"
+    )
+
+
 def test_chinese_punctuation_is_full_width() -> None:
     assert quoted("先备份,再升级;路由器在 10:30 重启", CHINESE).claim == "先备份，再升级；路由器在 10:30 重启"
 
@@ -178,7 +252,21 @@ def test_what_is_never_spoken_of_is_left_out() -> None:
     assert (said.claim, said.elided) == ("The … must ask before it deletes files", True)
 
 
-@pytest.mark.parametrize("text", ["", "   ", "…!?", "---", "#", "AI", "梦境", "Dream agent", "\u202e"])
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("Im Zeitraum bis März träumt die KI vom Modell", "Im Zeitraum bis März … die … vom"),
+        ("夢を見たモデルの話を聞いた", "を見た…の話を聞いた"),
+    ],
+)
+def test_what_is_never_spoken_of_is_left_out_in_any_language(text: str, claim: str) -> None:
+    assert quoted(text).claim == claim
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "   ", "…!?", "---", "#", "AI", "梦境", "Dream agent", "KI", "Träume", "Albtraum", "夢", "モデル", "\u202e"],
+)
 def test_a_text_that_says_nothing_is_not_quoted(text: str) -> None:
     assert quotation(text, ROOM, ENGLISH) is None
 

@@ -10,6 +10,8 @@ from memory.markdown import CJK
 
 SHORTEST, LONGEST = 80, 180
 """Bounds of an entry: words, or characters in a language written without spaces (SPEC 11)."""
+ALWAYS_BY_WORDS = ("en", "de")
+"""Measured in words, even a sentence that quotes more Han or kana than it says itself."""
 MAX_TEXTS, MAX_GRADUATES = 12, 5
 """What is looked at of the night's material (SPEC 11)."""
 PHASES = ("light", "rem", "deep")
@@ -87,16 +89,15 @@ class Narrator(Protocol):
 
 
 def length(prose: str, language: str) -> int:
-    """Return words; for Chinese, and for other prose mostly in Han or kana, the characters that are not whitespace."""
+    """Return words; for Chinese, Japanese and prose mostly in their scripts, the characters that are not whitespace."""
     characters = "".join(prose.split())
     mostly_cjk = 2 * len(re.findall(f"[{CJK}]", prose)) > len(characters)
-    code = code_of(language)
-    counts_characters = code == "zh" or (mostly_cjk and code != "en")
+    counts_characters = by_characters(language) or (mostly_cjk and code_of(language) not in ALWAYS_BY_WORDS)
     return len(characters) if counts_characters else len(prose.split())
 
 
 def by_characters(language: str) -> bool:
-    """Tell whether entries in a language are meant to be measured in characters, not in words."""
+    """Tell whether an entry in a language is measured in characters, not in words."""
     return code_of(language) in ("zh", "ja")
 
 

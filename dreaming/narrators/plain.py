@@ -6,7 +6,7 @@ It decides which sentences are said tonight, about which texts, in what order; t
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import chain, islice
 from operator import itemgetter
 from random import Random
 from types import MappingProxyType
@@ -35,6 +35,10 @@ ASIDES = 0.6
 """Share of the entries that take time for an aside when their length does not ask for one."""
 TAKES = 12
 """Other choices tried when an entry would equal an earlier one."""
+DRAFTS = 2
+"""Rooms in which an entry is written when the widest leaves no room for the reason; narrower ones cut too much."""
+REASONS = frozenset({"reason", "story"})
+"""Pools that say why a text was written."""
 
 OPENING, BEFORE_LEAD, LEAD, REASON, PARTNER, PARTNER_REASON, THIRD, THEME, ASIDE, APART, APART_REASON, LAST, CLOSING = (
     range(13)
@@ -67,10 +71,18 @@ ENGLISH = Tongue(
     texts=(2, 3, 3, 3, 4),
     comfortable=150,
 )
+GERMAN = Tongue(
+    code="de",
+    joint=" ",
+    manner=Manner(inner_marks=("‚", "‘")),
+    rooms=(Room(columns=96, words=14), Room(columns=68, words=9)),
+    texts=(2, 3, 3, 3, 4),
+    comfortable=150,
+)
 CHINESE = Tongue(
     code="zh",
     joint="",
-    manner=Manner(inner_marks=("『", "』"), full_width=True),
+    manner=Manner(inner_marks=("『", "』"), punctuation="，；：？！"),
     rooms=(
         Room(columns=48, words=12),
         Room(columns=38, words=12),
@@ -80,7 +92,20 @@ CHINESE = Tongue(
     texts=(2, 2, 3, 3),
     comfortable=168,
 )
-TONGUES = MappingProxyType({"en": ENGLISH, "zh": CHINESE})
+JAPANESE = Tongue(
+    code="ja",
+    joint="",
+    manner=Manner(inner_marks=("『", "』"), punctuation="、；：？！"),
+    rooms=(
+        Room(columns=46, words=12),
+        Room(columns=38, words=12),
+        Room(columns=28, words=12),
+        Room(columns=20, words=12),
+    ),
+    texts=(2, 2, 3, 3),
+    comfortable=176,
+)
+TONGUES = MappingProxyType({tongue.code: tongue for tongue in (ENGLISH, GERMAN, CHINESE, JAPANESE)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,18 +119,19 @@ class Beat:
 
 
 def plain(material: Material) -> str | None:
-    """Return tonight's entry, of 80 to 180 words or Chinese characters; None when there is nothing to tell."""
+    """Return tonight's entry, of 80 to 180 words, in CJK scripts characters; None when there is nothing to tell."""
     tongue = TONGUES.get(code_of(material.language), ENGLISH)
-    for take, room in product(range(TAKES), tongue.rooms):
-        entry = _entry(material, tongue, room, take)
-        if entry is None:
-            return None
-        if length(entry, tongue.code) <= LONGEST and entry not in material.earlier:
-            return entry
+    for take in range(TAKES):
+        written = (_written(material, tongue, room, take) for room in tongue.rooms)
+        fitting = (pen for pen in written if pen and pen.total <= LONGEST and pen.prose() not in material.earlier)
+        drafts = islice(fitting, DRAFTS)
+        widest = next(drafts, None)
+        if widest:
+            return next((pen for pen in chain([widest], drafts) if not pen.omitted & REASONS), widest).prose()
     return None
 
 
-def _entry(material: Material, tongue: Tongue, room: Room, take: int) -> str | None:
+def _written(material: Material, tongue: Tongue, room: Room, take: int) -> "Pen | None":
     """Say the beats that must be said, then those that fit comfortably, then enough asides to be long enough."""
     pen = Pen(material, tongue, take)
     weaver = Weaver(material, tongue, room, pen.chance)
@@ -119,10 +145,10 @@ def _entry(material: Material, tongue: Tongue, room: Room, take: int) -> str | N
     for beat in (*frame, *(beat for beat in beats if beat.required)):
         pen.say(beat)
     for beat in (beat for beat in beats if not beat.required):
-        pen.say(beat, limit=tongue.comfortable)
+        pen.say(beat, limit=LONGEST if beat.pool in REASONS else tongue.comfortable)
     while pen.total < SHORTEST:
         pen.say(Beat(place=pen.emptiest(ASIDE_PLACES), pool="musing"))
-    return pen.prose()
+    return pen
 
 
 class Pen:
@@ -135,6 +161,7 @@ class Pen:
         self._said: list[tuple[int, str]] = []
         self._phrases: list[Phrase] = []
         self._images: set[str] = set()
+        self.omitted: set[str] = set()
         self.chance = dice(f"{material.night.isoformat()} {material.phase} {take}")
         self.total = 0
 
@@ -144,6 +171,7 @@ class Pen:
         sentence = phrase.said_of(beat.slots)
         size = length(sentence, self._tongue.code)
         if self.total + size > limit:
+            self.omitted.add(beat.pool)
             return
         self._said.append((beat.place, sentence))
         self._phrases.append(phrase)
@@ -229,7 +257,7 @@ class Weaver:
 
     def _freshness(self, said: Quotation) -> tuple[bool, int]:
         """Rank what is quoted whole above what must leave a word out, then by how many entries ago it was told."""
-        claim, whole = _unspaced([said.claim, said.whole])
+        claim, whole = (told.rstrip("…") for told in _unspaced([said.claim, said.whole]))
         ago = (ago for ago, entry in enumerate(self._earlier) if claim in entry or whole in entry)
         return not said.elided, next(ago, len(self._earlier))
 

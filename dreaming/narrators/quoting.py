@@ -21,6 +21,8 @@ MIN_CLAIM_COLUMNS = 10
 """A claim or a reason narrower than this says nothing without its other half."""
 MAX_HEADING_COLUMNS = 30
 """A longer text before a colon is a sentence, not a heading."""
+REASONS = ("why-clauses", "why-endings", "why-events")
+"""Word lists of which one must match for a sentence to say why the one before it was written."""
 MAX_MARKS = 4
 """Combining marks in a row; no script needs more, and a pile of them runs over the neighbouring lines."""
 SHORTEST_CUT = 0.45
@@ -32,12 +34,21 @@ _HIDDEN = re.compile(r"<!--.*?-->|\x1b\[[0-9;?]*[A-Za-z]", re.DOTALL)
 _LEAD = re.compile(r"^(?:[-+•·–—→›∗\s]+|\[[ xX]\]\s)+")
 _CLAUSE_END = re.compile(
     r"(?:[,;:](?=\s)|\s[–—-]\s|[—，、；：])"  # what follows may turn the meaning round, and then it is no place to stop
-    r"(?!\s*(?:except|unless|but|only|if|not|nor|除非|除了|但|不过|否则|只|如果|而不))",
+    r"(?!\s*(?:except|unless|but|only|if|not|nor"
+    r"|außer|sofern|falls|wenn|aber|nur|nicht|sondern|ohne|bis auf|es sei denn"
+    r"|除非|除了|但|不过|否则|只|如果|而不|ただし|しかし))",
     re.IGNORECASE,
 )
 _EDGES = " ,.;:!。，、；：！·-–—→…"
+_CONDITION = re.compile(
+    r"(?:if|when|unless|until|before|while|although|wenn|falls|sobald|solange|bevor|nachdem|während|obwohl|bis|damit|weil|da|um)\b"
+    r"|如果|要是|当|除非",
+    re.IGNORECASE,
+)
 _DANGLING = re.compile(
-    r"(?:\s+(?:a|an|the|of|to|for|and|or|with|in|on|at|by|from|as|is|are|was|were|be|that|which|not|no|und|der|die|das|et|de|la|le))+$",
+    r"(?:\s+(?:a|an|the|of|to|for|and|or|with|in|on|at|by|from|as|is|are|was|were|be|that|which|not|no|et|de|la|le"
+    r"|und|oder|der|die|das|den|dem|des|ein|eine|einen|einem|einer|mit|von|vom|für|im|am|auf|zu|zum|zur|bei|beim|als"
+    r"|ist|sind|war|dass|nicht|kein|keine))+$",
     re.IGNORECASE,
 )
 _REPLACEMENTS = (
@@ -56,7 +67,7 @@ _REPLACEMENTS = (
     (re.compile(r"\|"), "/"),
     (re.compile(r"\](?=[(\[])"), "] "),
 )
-_FULL_WIDTH = str.maketrans(",;:?!", "，；：？！")
+_NARROW = ",;:?!"
 _QUOTE_PAIRS = (("“", "”"), ("„", "“"), ("«", "»"), ("「", "」"), ("『", "』"))
 
 
@@ -75,10 +86,10 @@ class Room:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manner:
-    """How a language quotes: its marks for a quotation inside a quotation, and whether punctuation is full-width."""
+    """How a language quotes: its marks for a quotation inside a quotation, and its own forms of `,;:?!` if any."""
 
     inner_marks: tuple[str, str]
-    full_width: bool = False
+    punctuation: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,13 +189,13 @@ def _main_sentence(body: str) -> str:
 
 def _split_reason(sentence: str) -> tuple[str, str] | None:
     """Return the claim of a sentence and the clause that says why; None when there is no such clause."""
-    return _opening_reason(sentence) or _inner_reason(sentence)
+    return _opening_reason(sentence) or _inner_reason(sentence) or _ended_reason(sentence)
 
 
 def _next_reason(body: str, sentence: str) -> str:
     """Return the sentence behind it that says why."""
     behind = body.partition(sentence)[2]
-    reasons = (s for s in _sentences(behind) if _matches("why-clauses", s) or _matches("why-events", s))
+    reasons = (s for s in _sentences(behind) if any(_matches(name, s) for name in REASONS))
     return next((reason for reason in reasons if columns(reason) >= MIN_CLAIM_COLUMNS), "")
 
 
@@ -208,6 +219,12 @@ def _inner_reason(claim: str) -> tuple[str, str] | None:
     return next((halves for halves in matches if halves), None)
 
 
+def _ended_reason(claim: str) -> tuple[str, str] | None:
+    """`ディスクが一杯なので、バックアップを移した`: the reason comes first and its last word says that it is one."""
+    matches = (_halves(claim[m.end() :], claim[: m.end()]) for m in _pattern("why-endings").finditer(claim))
+    return next((halves for halves in matches if halves), None)
+
+
 def _halves(claim: str, reason: str) -> tuple[str, str] | None:
     claim, reason = claim.strip(_EDGES + "(（"), reason.strip(_EDGES + ")）")
     return (claim, reason) if min(columns(claim), columns(reason)) >= MIN_CLAIM_COLUMNS else None
@@ -221,7 +238,7 @@ def _spoken(text: str, room: Room, manner: Manner) -> str:
     if line != text.strip(_EDGES) and columns(line) < MIN_CLAIM_COLUMNS:
         return ""
     short = _balanced(shorten(line, room), manner.inner_marks)
-    return _wide(short) if manner.full_width else short
+    return _wide(short, manner.punctuation) if manner.punctuation else short
 
 
 def shorten(text: str, room: Room) -> str:
@@ -231,8 +248,11 @@ def shorten(text: str, room: Room) -> str:
     narrower = Room(columns=room.columns - 2, words=room.words)
     head = _longest(text, narrower, WordBreaker)
     ends = [m.start() for m in _CLAUSE_END.finditer(text) if m.start() <= len(head)]
+    if _CONDITION.match(text):
+        ends = ends[1:]
     if ends and columns(text[: ends[-1]]) >= SHORTEST_CUT * room.columns:
-        return text[: ends[-1]]
+        goes_on = "…" if text[ends[-1]] == "、" else ""
+        return text[: ends[-1]] + goes_on
     if columns(head) < SHORTEST_CUT * room.columns and len(head.split()) < room.words:
         head = _longest(text, narrower, CharacterBreaker) or text[: narrower.columns // 2]
     return _closed(_DANGLING.sub("", head.rstrip(_EDGES)).rstrip(_EDGES)) + "…"
@@ -277,10 +297,11 @@ def _balanced(text: str, inner_marks: tuple[str, str]) -> str:
     return re.sub(r'"([^"]*)"', rf"{opening}\1{closing}", text)
 
 
-def _wide(text: str) -> str:
-    """Make punctuation after a Chinese character full-width, and an ellipsis at the end a Chinese one."""
+def _wide(text: str, punctuation: str) -> str:
+    """Make punctuation after a Han or kana character full-width, and an ellipsis at the end a double one."""
     wide = re.sub(r"…$", "……", text)
-    wide = re.sub(rf"(?<=[{CJK}])\s*([,;:?!])\s*", lambda match: match[1].translate(_FULL_WIDTH), wide)
+    full_width = str.maketrans(_NARROW, punctuation)
+    wide = re.sub(rf"(?<=[{CJK}])\s*([{_NARROW}])\s*", lambda match: match[1].translate(full_width), wide)
     return re.sub(rf"(?<=[{CJK}])\.(?=[\s{CJK}]|$)\s*", "。", wide)
 
 
