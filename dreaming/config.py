@@ -138,7 +138,6 @@ Masks = Annotated[
     tuple[Literal["email", "phone", "ip"], ...], Field(strict=False), Legal('a list out of "email", "phone" and "ip"')
 ]
 Language = Literal["auto", "de", "en", "es", "fr", "ja", "ko", "pt", "ru", "zh"]
-Off = Annotated[bool, AfterValidator(_only(False)), Legal("false; transcripts are not read by this version")]
 Mode = Annotated[
     Literal["apply", "review"],
     AfterValidator(_only("apply")),
@@ -187,8 +186,14 @@ class Workspace(Section):
 class Sessions(Section):
     """Transcripts of conversations."""
 
-    enabled: Off = Field(default=False, description="Whether transcripts are read besides the diaries.")
-    paths: Texts = Field(default=("sessions/*.jsonl",), description="Where the transcripts are, as glob patterns.")
+    enabled: bool = Field(default=False, description="Whether a night reads transcripts besides the diaries.")
+    paths: Texts = Field(
+        default=("sessions/*.jsonl",),
+        description="Where the transcripts are, as glob patterns seen from the workspace; ~ is the home folder.",
+    )
+    agents: Texts = Field(
+        default=(), description="Whose transcripts belong to this workspace; none named is all that are found."
+    )
 
 
 class Light(Section):

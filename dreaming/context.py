@@ -16,6 +16,7 @@ from workspace.sections import Layout, layout
 
 if TYPE_CHECKING:
     from dreaming.home import Home
+    from memory.redaction import Redaction
 
 MEMORY = "MEMORY.md"
 ANSWERS = 5
@@ -63,7 +64,7 @@ def context(home: "Home", query: str | None = None, *, now: datetime, budget: in
     """Return the context of a workspace; nothing in it is a vote. `budget` is as in `composed`."""
     answers, problems = _answers(home, query, now=now) if query else ((), ())
     return composed(
-        home.files.read(MEMORY).text,
+        sayable(home.files.read(MEMORY).text, home.redaction),
         instruction=recall(home.root),
         query=query or None,
         answers=answers,
@@ -71,6 +72,14 @@ def context(home: "Home", query: str | None = None, *, now: datetime, budget: in
         room=home.config.memory.budget_chars if budget is None else budget,
         budget=budget,
     )
+
+
+def sayable(text: str, rules: "Redaction") -> str:
+    """Return the text of `MEMORY.md` without what must be hidden, whoever wrote it there."""
+    # Not at the top: a stop, which comes after every turn, does without the scanners.
+    from memory.hiding import hidden_lines
+
+    return "\n".join(hidden_lines(_LINE_END.sub("\n", text).split("\n"), rules))
 
 
 def recall(root: Path) -> str:
@@ -211,7 +220,9 @@ def document(context: Context) -> dict[str, object]:
 
 
 def _place(one: Answer) -> str:
-    return _clean(f"{one.path}:{one.start_line}-{one.end_line}")
+    from memory.model import place  # only with a query, which has loaded it already
+
+    return _clean(place(one.path, one.start_line, one.end_line))
 
 
 def _clean(text: str) -> str:

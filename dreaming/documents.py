@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from dreaming.gates import verdict
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from dreaming.overview import Overview
     from dreaming.phases.deep import Examined
     from dreaming.reading import Found, Read
+    from dreaming.scan import Scan
     from dreaming.tell import Answer
     from memory.journal import NightRecord, Promotion
     from memory.model import FragmentId
@@ -36,11 +38,21 @@ def append(appended: "Appended") -> Document:
     return asdict(appended)
 
 
+def scan(found: "Scan") -> Document:
+    """Return where secrets stand."""
+    return {"findings": [asdict(one) for one in found.findings], "files": found.files, "problems": list(found.problems)}
+
+
 def explain(
     found: "Sequence[Examined]", written: "Mapping[FragmentId, Sequence[Promotion]]", problems: Sequence[str]
 ) -> Document:
     """Return the exams of fragments, what was ever written of each, and what could not be read for them."""
     return {"candidates": [_candidate(one, written[one.candidate.id]) for one in found], "problems": list(problems)}
+
+
+def transcript(day: date, said: Sequence[tuple[str, str]]) -> Document:
+    """Return what is remembered of the conversations of a day."""
+    return {"day": day.isoformat(), "said": [{"place": place, "text": text} for place, text in said]}
 
 
 def diary(shown: "Sequence[Entry]") -> Document:

@@ -5,13 +5,12 @@ from datetime import datetime
 
 from dreaming.home import Home
 from dreaming.known import known
-from dreaming.observe import FILES
 from dreaming.phases.deep import Examined, deep
 from dreaming.phases.night import Night
 from dreaming.promote import known_before
 from dreaming.reading import named
 from memory.journal import Promotion
-from memory.model import FragmentId
+from memory.model import FragmentId, Kind
 
 HOPELESS = frozenset({"origin", "clean", "stands_alone", "not_promoted", "source"})
 """What fails one of these is not near: no further search brings it closer."""
@@ -37,7 +36,7 @@ def examined(home: Home, ids: Sequence[FragmentId], *, now: datetime) -> tuple[E
 def meant(home: Home, what: str) -> tuple[FragmentId, ...]:
     """Return the fragments a person means by an id, the beginning of one, a piece of text, or a place."""
     place = named(what)
-    if place.path in home.sources.known(*FILES):
+    if place.path in home.sources.known(*Kind):
         return home.store.at_lines(place.path, place.start or 1, place.end or MAX_LINE)
     return home.store.containing(what) if what.strip() else ()
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from dreaming import pages, promote
+from dreaming.hearing import Hearing, hear
 from dreaming.home import Home
 from dreaming.observe import Observation, observe
 from dreaming.run import RUNS, Run
@@ -36,6 +37,7 @@ class NightReport:
 
     night: date
     observed: Observation
+    heard: Hearing
     phases: tuple[PhaseReport, ...]
     promoted: tuple[Promotion, ...]
     refused: Mapping[str, int]
@@ -53,6 +55,7 @@ def run_night(home: Home, *, phases: Sequence[Phase], now: datetime, progress: P
         with suppress(WorkspaceError):  # said once, when the promotions are written
             promote.recover(home, now=now)
         observed = observe(home, now=now, vectors_at_most=-1)
+        heard = hear(home, now=now)
         run = _begun(home, now=now)
         for phase in Phase:
             if phase in phases:
@@ -64,7 +67,7 @@ def run_night(home: Home, *, phases: Sequence[Phase], now: datetime, progress: P
         told = tell(home, run.stories, night=run.night, now=now, progress=progress)
         run.problems += dict.fromkeys((*unwritten, *told.unwritten, *told.notes))
         run.failed |= bool(unwritten or told.unwritten)
-        return _report(run, observed)
+        return _report(run, observed, heard)
 
 
 def enabled(home: Home) -> tuple[Phase, ...]:
@@ -92,15 +95,16 @@ def _finish(run: Run) -> None:
         journal.finish(run.night, now=run.now)
 
 
-def _report(run: Run, observed: Observation) -> NightReport:
+def _report(run: Run, observed: Observation, heard: Hearing) -> NightReport:
     told = {entry.phase for entry in run.home.narratives.told(night=run.night)}
     return NightReport(
         night=run.night,
         observed=observed,
+        heard=heard,
         phases=tuple(PhaseReport(phase=p, counts=counts, told=p in told) for p, counts in run.counts.items()),
         promoted=run.home.journal.promotions(night=run.night),
         refused=run.refused,
         dropped_dates=run.dropped_dates,
-        problems=(*observed.problems, *run.problems),
+        problems=(*observed.problems, *heard.problems, *run.problems),
         failed=run.failed,
     )

@@ -63,11 +63,11 @@ def observe(home: Home, *, now: datetime, vectors_at_most: int = VECTORS_BEFORE_
         with home.store.writing():
             for path in gone:
                 home.sources.forget(path, now=now)
-    trouble = _with_vectors(home, at_most=vectors_at_most)
+    trouble = with_vectors(home, at_most=vectors_at_most)
     return Observation(read=len(changed), gone=len(gone), problems=(*map(str, problems), *trouble))
 
 
-def _with_vectors(home: Home, *, at_most: int) -> tuple[str, ...]:
+def with_vectors(home: Home, *, at_most: int) -> tuple[str, ...]:
     """Make missing vectors; without them the memory is found by its words."""
     if home.embedder is None:
         return ()
@@ -104,7 +104,7 @@ def _left_out(path: str, text: str) -> Iterable[Problem]:
 def seen(home: Home, source: SourceFile, text: str) -> Iterable[tuple[Fragment, Sighting]]:
     """Return every fragment of a file's text and where it stands."""
     at = home.end_of_day(source.day)
-    for chunk in _whole(chunks(text), home.redaction):
+    for chunk in whole(chunks(text), home.redaction):
         yield (
             remembered(chunk, source.kind, home.lexicon, home.redaction),
             Sighting(
@@ -120,7 +120,7 @@ def seen(home: Home, source: SourceFile, text: str) -> Iterable[tuple[Fragment, 
         )
 
 
-def _whole(found: Sequence[Chunk], rules: Redaction) -> Iterable[Chunk]:
+def whole(found: Sequence[Chunk], rules: Redaction) -> Iterable[Chunk]:
     """Leave out the pieces of a long sentence that hide a secret between them: neither shows it by itself."""
     split: set[int] = set()
     for n, (above, below) in enumerate(pairwise(found)):

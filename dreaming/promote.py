@@ -6,6 +6,7 @@ from datetime import date, datetime
 from itertools import pairwise
 
 from dreaming.draft import composed, cut, headed, tokens, with_reasons
+from dreaming.hearing import said_at, said_chunks
 from dreaming.home import ATTEMPTS, Home
 from dreaming.known import known
 from dreaming.observe import remembered
@@ -13,7 +14,7 @@ from dreaming.phases.deep import Examined, repeated
 from memory.chunking import chunks
 from memory.journal import Promotion, Refusal, State, numbered
 from memory.markdown import joined
-from memory.model import Candidate, Chunk, Fragment, Kind, Sighting, Statement, StatementId, Style
+from memory.model import Candidate, Chunk, Fragment, Kind, Sighting, Statement, StatementId, Style, place
 from memory.sentences import ends_sentence
 from memory.trust import flaws
 from workspace import diary, durable
@@ -163,7 +164,7 @@ def _line(promotion: Promotion) -> durable.Line:
         text=promotion.text,
         score=promotion.score,
         recalls=promotion.recalls,
-        source=f"{promotion.path}:{promotion.start_line}-{promotion.end_line}",
+        source=place(promotion.path, promotion.start_line, promotion.end_line),
         statements=numbered(promotion.positions),
     )
 
@@ -354,7 +355,8 @@ def _standing(home: Home, candidate: Candidate) -> Standing | None:
     for path in dict.fromkeys(sighting.path for sighting in newest):
         sighting = next(s for s in newest if s.path == path)
         around = tuple(
-            (remembered(chunk, Kind.DIARY, home.lexicon, home.redaction), chunk) for chunk in _read_again(home, path)
+            (remembered(chunk, sighting.kind, home.lexicon, home.redaction), chunk)
+            for chunk in _read_again(home, sighting)
         )
         for fragment, chunk in sorted(around, key=lambda pair: abs(pair[1].start_line - sighting.start_line)):
             if fragment.id == candidate.id:
@@ -362,9 +364,12 @@ def _standing(home: Home, candidate: Candidate) -> Standing | None:
     return None
 
 
-def _read_again(home: Home, path: str) -> tuple[Chunk, ...]:
+def _read_again(home: Home, sighting: Sighting) -> tuple[Chunk, ...]:
+    if sighting.kind is Kind.SESSION:
+        said = said_at(home, sighting.path, sighting.start_line)
+        return tuple(chunk for message in said for chunk in said_chunks(message))
     try:
-        return chunks(diary.read(home.root, path, folder=home.config.workspace.diaries).text)
+        return chunks(diary.read(home.root, sighting.path, folder=home.config.workspace.diaries).text)
     except UnreadableError:
         return ()
 

@@ -8,9 +8,10 @@ from enum import StrEnum
 from functools import partial
 from itertools import accumulate
 
+from dreaming.hearing import said_at, said_chunks
 from dreaming.home import Home
 from dreaming.masking import masked, masked_lines
-from dreaming.observe import FILES, observe, remembered
+from dreaming.observe import observe, remembered
 from dreaming.pages import DREAMS
 from dreaming.promote import MEMORY
 from memory import search as ranking
@@ -33,6 +34,7 @@ LINES_A_PAGE = 2
 """Lines of `MEMORY.md` and of `DREAMS.md` among the results, at most: the diaries are what a search is for."""
 READ_LINES = 12
 """A read of up to three chunks says "these lines"; the more lines a read returns, the less it says of each."""
+_LINE_OF_A_SESSION = re.compile(r"(?P<path>.+\.jsonl[^#]*)#L(?P<line>[0-9]{1,9})")
 READ = "read by its lines"
 """What stands for the question when lines are opened: all reads of a statement on one day are one."""
 
@@ -164,7 +166,10 @@ def get(home: Home, name: str, *, now: datetime, surface: str = "get") -> Read:
     """
     observed = observe(home, now=now)
     place = _place(home, name, now)
-    opened = _page_opened(home, place, now) if place.path in PAGES.values() else _diary_opened(home, place)
+    if place.path in PAGES.values():
+        opened = _page_opened(home, place, now)
+    else:
+        opened = (_session_opened if ".jsonl" in place.path else _diary_opened)(home, place)
     share = round(min(1.0, READ_LINES / len(opened.span)), 4)
     votes = [(vote, share) for one in opened.standing for vote in one.seen]
     trouble = _record(home, votes if share >= VOTE_FROM else [], query=READ, surface=surface, now=now)
@@ -281,7 +286,7 @@ def _place(home: Home, name: str, now: datetime) -> Place:
         return _place_of(home, FragmentId(name), now)
     place = named(name)
     page = _page_named(home, place.path)
-    if page is None and place.path not in home.sources.known(*FILES):
+    if page is None and place.path not in home.sources.known(*Kind):
         raise UnknownSourceError(name)
     return replace(place, path=page or place.path)
 
@@ -297,7 +302,9 @@ def _page_named(home: Home, path: str) -> str | None:
 
 
 def named(name: str) -> Place:
-    """Return the place a text names: `memory/2026-06-15.md`, `…:5` or `…:5-8`."""
+    """Return the place a text names: `memory/2026-06-15.md`, `…:5` or `…:5-8`, `sessions/main/a1.jsonl#L12`."""
+    if said := _LINE_OF_A_SESSION.fullmatch(name):
+        return Place(path=said["path"], start=int(said["line"]), end=int(said["line"]))
     path, _, lines = name.rpartition(":")
     if not path or not re.fullmatch(r"[0-9]{1,9}(-[0-9]{1,9})?", lines):
         path, lines = name, ""
@@ -353,6 +360,30 @@ def _diary_opened(home: Home, place: Place) -> _Opened:
         span=span,
         standing=tuple(_standing(one, chunk, Source(kind.value), span) for one, chunk in standing),
     )
+
+
+def _session_opened(home: Home, place: Place) -> _Opened:
+    """Return what people said in a transcript; the lines of other records are empty."""
+    said = {message.line: message for message in said_at(home, place.path, place.start)}
+    if not said:
+        raise UnknownSourceError(place.path)
+    lines = [""] * max(said)
+    standing = []
+    for number, message in said.items():
+        lines[number - 1] = redacted(f"{message.speaker}: {message.text}", home.redaction)[0]
+        for chunk in said_chunks(message):
+            one = remembered(chunk, Kind.SESSION, home.lexicon, home.redaction)
+            standing.append(
+                _Standing(
+                    id=one.id,
+                    start_line=number,
+                    end_line=number,
+                    text=one.text,
+                    source=Source.SESSION,
+                    seen=one.statement_ids,
+                )
+            )
+    return _Opened(lines=lines, span=_span(place, len(lines)), standing=tuple(standing))
 
 
 def _standing(one: Fragment, chunk: Chunk, source: Source, span: range) -> _Standing:

@@ -120,6 +120,11 @@ def _digest(heading: str, text: str) -> str:
     return sha256(f"{heading}\n{text}".encode("utf-8", "replace")).hexdigest()[:16]
 
 
+def place(path: str, start_line: int, end_line: int) -> str:
+    """Return lines of a file as users read and name them: `memory/2026-06-15.md:5-8`, `sessions/main/a1.jsonl#L12`."""
+    return f"{path}#L{start_line}" if ".jsonl" in path else f"{path}:{start_line}-{end_line}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sighting:
     """A place where a fragment stands; it counts once per path and day, at the end of that day.
@@ -138,8 +143,8 @@ class Sighting:
 
     @property
     def place(self) -> str:
-        """The place as users read it: `memory/2026-06-15.md:5-8`."""
-        return f"{self.path}:{self.start_line}-{self.end_line}"
+        """The place as users read it."""
+        return place(self.path, self.start_line, self.end_line)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,17 +1,23 @@
 """The files that were read into a store: what is known of each, and what was seen in it."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from memory.model import Fragment, FragmentId, Kind, Sighting
+from memory.model import Fragment, FragmentId, Kind, Sighting, place
 from memory.rows import listed, row_of, stamp
 from memory.store import Store, sql
 
 Stamp = tuple[str, int, int, int]
 """Day, size, mtime and ctime of a file, as rows have them: ten years of files are compared before every search."""
+
+
+INTO_SIGHTING = (
+    "INSERT OR IGNORE INTO sighting (path, start_line, end_line, fragment, kind, day, score, at, quoted)"
+    " SELECT ?, ?, ?, key, ?, ?, ?, ?, ? FROM fragment WHERE id = ?"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,14 +102,33 @@ class Sources:
         )
         rows = [(one.id, one, sighting) for one, sighting in seen]
         self._keep({key: one for key, one, _ in rows})
+        self.also((key, sighting) for key, _, sighting in rows)
+
+    def also(self, seen: Iterable[tuple[FragmentId, Sighting]]) -> None:
+        """Add places where fragments that are known stand as well."""
         self.connection.executemany(
-            "INSERT OR IGNORE INTO sighting (path, start_line, end_line, fragment, kind, day, score, at, quoted)"
-            " SELECT ?, ?, ?, key, ?, ?, ?, ?, ? FROM fragment WHERE id = ?",
+            INTO_SIGHTING,
             [
                 (s.path, s.start_line, s.end_line, s.kind, s.day.isoformat(), s.score, stamp(s.at), s.quoted, key)
-                for key, _, s in rows
+                for key, s in seen
             ],
         )
+
+    def saying(self, statements: Sequence[str]) -> dict[str, FragmentId]:
+        """Return for statements that stand in a diary or a saved memory the newest fragment that makes them."""
+        rows = self.connection.execute(sql("saying"), {"texts": listed(statements)})
+        return {row[0]: FragmentId(row[1]) for row in rows}
+
+    def said_on(self, day: date) -> tuple[tuple[str, str], ...]:
+        """Return place and text of what was said on a day, by session and line."""
+        rows = self.connection.execute(sql("said_on"), {"day": day.isoformat()})
+        return tuple((place(row[0], row[1], row[1]), row[2]) for row in rows)
+
+    def withdraw(self, path: str, *, now: datetime) -> None:
+        """Forget a file that its owner deleted: what stood only there is gone at once, unless it was promoted."""
+        rows = self.connection.execute("SELECT fragment FROM sighting WHERE path = ?", (path,)).fetchall()
+        self.forget(path, now=now)
+        self.connection.execute(sql("withdraw"), {"keys": json.dumps([row[0] for row in rows])})
 
     def _keep(self, fragments: Mapping[FragmentId, Fragment]) -> None:
         """Keep what is new of the fragments; one that was gone stands somewhere again."""

@@ -33,6 +33,7 @@ DEFAULTS: dict[str, object] = {
     "workspace.memories": (),
     "sessions.enabled": False,
     "sessions.paths": ("sessions/*.jsonl",),
+    "sessions.agents": (),
     "light.enabled": True,
     "light.lookback_days": 2,
     "light.limit": 100,
@@ -113,7 +114,6 @@ ILLEGAL: list[tuple[str, object]] = [
     ("workspace.memories", [""]),
     ("workspace.memories", ["topics/"]),
     ("workspace.memories", ["/etc/motd.md"]),
-    ("sessions.enabled", True),
     ("sessions.paths", "sessions/*.jsonl"),
     ("light.lookback_days", 0),
     ("light.lookback_days", 36_501),
@@ -324,7 +324,6 @@ def test_weights_that_two_sources_make_zero_name_both(read: Reader) -> None:
     ("text", "words"),
     [
         ('memory.mode = "review"', "not available in this version"),
-        ("sessions.enabled = true", "transcripts are not read by this version"),
     ],
 )
 def test_what_this_version_lacks_is_said(read: Reader, text: str, words: str) -> None:

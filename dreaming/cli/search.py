@@ -6,6 +6,7 @@ import click
 
 from dreaming import documents
 from dreaming.cli.common import Common, common_options, complain, json_option, print_json, printable, say
+from memory.model import place
 
 
 @click.command()
@@ -51,6 +52,7 @@ def search(
         print_json(documents.search(found))
         return
     for result in found.results:
-        say(f"{result.relevance:.2f}  {result.path}:{result.start_line}-{result.end_line}  {result.snippet}")
+        where = place(result.path, result.start_line, result.end_line)
+        say(f"{result.relevance:.2f}  {where}  {result.snippet}")
     if not found.results:
         say("Nothing was found.")
