@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from datetime import date, datetime
 from importlib.metadata import version
 from importlib.resources import files
+from inspect import getdoc
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context, MCPServer
@@ -239,7 +240,7 @@ def _saying(name: str) -> Callable[[], str]:
 
 def _tool(function: Callable[..., Document], hints: ToolAnnotations) -> Tool:
     """Return a tool that refuses arguments it does not know: a caller would take a misspelt one for obeyed."""
-    tool = Tool.from_function(function, annotations=hints)
+    tool = Tool.from_function(function, description=getdoc(function), annotations=hints)
     arguments = tool.fn_metadata.arg_model
     arguments.model_config["extra"] = "forbid"
     arguments.model_rebuild(force=True)

@@ -566,3 +566,9 @@ def test_a_folder_that_is_not_there_ends_the_server_at_once(tmp_path: Path) -> N
     result = CliRunner().invoke(dream, ["--workspace", str(tmp_path / "nowhere"), "mcp"], prog_name="dream")
     assert result.exit_code == 2
     assert result.stdout == ""
+
+
+def test_what_a_tool_is_for_is_told_without_the_indentation_of_its_source(garage: House) -> None:
+    tools = talked(garage, lambda client: client.list_tools()).tools
+    assert all("\n  " not in (tool.description or "") for tool in tools)
+    assert all(tool.description for tool in tools)
