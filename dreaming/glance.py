@@ -1,4 +1,4 @@
-"""The four settings a hook needs, read in a tenth of the time that all of them take; `dream` is who judges them."""
+"""The few settings a hook needs, read in a tenth of the time that all of them take; `dream` is who judges them."""
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +28,8 @@ class Glance:
     diaries: str
     budget_chars: int
     timezone: str
+    patterns: tuple[str, ...] = ()
+    mask: tuple[str, ...] = ()
 
 
 def user_settings() -> Path:
@@ -52,6 +54,8 @@ def glance(*, workspace: Path | None, config: Path | None, environ: Mapping[str,
         diaries=_inner(_last(documents, "workspace", "diaries")),
         budget_chars=budget if isinstance(budget, int) and not isinstance(budget, bool) and budget >= 100 else 10_000,
         timezone=zone if isinstance(zone, str) else "",
+        patterns=_texts(_last(documents, "redact", "patterns")),
+        mask=_texts(_last(documents, "redact", "mask")),
     )
 
 
@@ -74,6 +78,10 @@ def _variables(environ: Mapping[str, str]) -> Document:
     texts = {
         "workspace": {"path": environ.get("DREAM_WORKSPACE__PATH"), "diaries": environ.get("DREAM_WORKSPACE__DIARIES")},
         "dreaming": {"timezone": environ.get("DREAM_DREAMING__TIMEZONE")},
+    }
+    texts["redact"] = {
+        "patterns": environ.get("DREAM_REDACT__PATTERNS"),
+        "mask": environ.get("DREAM_REDACT__MASK"),
     }
     return {**texts, "memory": {"budget_chars": int(budget) if budget.isdecimal() and len(budget) < 9 else None}}
 
@@ -98,6 +106,16 @@ def _values(documents: Iterator[Document], section: str, key: str) -> Iterator[o
         table = document.get(section)
         if isinstance(table, Mapping) and table.get(key) is not None:
             yield table[key]
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    """Return the texts of a list, also of one that an environment variable holds as TOML."""
+    if isinstance(value, str):
+        try:
+            value = tomllib.loads(f"texts = {value}")["texts"]
+        except tomllib.TOMLDecodeError:
+            return ()
+    return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
 
 
 def _inner(folder: object) -> str:

@@ -115,15 +115,17 @@ def answered(
 def session_start(found: Found) -> Reply:
     """Return the context of the workspace, as the host adds it to a new session."""
     # Not at the top: at a stop, which comes after every turn, the host waits for a third of the time without them.
-    from dreaming.context import MEMORY, composed, markdown, recall
+    from dreaming.context import MEMORY, composed, markdown, recall, sayable
+    from memory.redaction import Redaction, is_legal
     from workspace.files import Files
 
     document = Files(found.root).read(MEMORY)
     _require_inside(found, document.path)
+    settings = found.settings
     told = composed(
-        document.text,
+        sayable(document.text, Redaction.of(patterns=filter(is_legal, settings.patterns), mask=settings.mask)),
         instruction=recall(found.root),
-        room=found.settings.budget_chars,
+        room=settings.budget_chars,
         budget=MOST_CHARACTERS,
     )
     return {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": markdown(told)}}

@@ -57,6 +57,15 @@ def checked(pattern: str) -> str:
     return pattern
 
 
+def is_legal(pattern: str) -> bool:
+    """Tell whether a pattern may be used."""
+    try:
+        checked(pattern)
+    except ValueError:
+        return False
+    return True
+
+
 def _ways(parsed: Iterable[tuple[Any, Any]], *, repeated: bool) -> int:
     """Return in how many ways a parsed expression may go on from one place, at most.
 
