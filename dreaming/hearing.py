@@ -9,7 +9,9 @@ from boltons.iterutils import chunked_iter  # type: ignore[import-untyped]  # bo
 from dreaming.home import Home
 from dreaming.observe import remembered, whole, with_vectors
 from memory.chunking import chunks
+from memory.hiding import legible
 from memory.model import ORIGIN_SCORES, Chunk, Fragment, Kind, Sighting
+from memory.redaction import Redaction
 from memory.sources import SourceFile
 from workspace import transcripts
 from workspace.errors import UnreadableError
@@ -69,9 +71,9 @@ def said_at(home: Home, name: str, line: int | None = None) -> tuple[Message, ..
         return ()
 
 
-def said_chunks(message: Message) -> tuple[Chunk, ...]:
+def said_chunks(message: Message, rules: Redaction) -> tuple[Chunk, ...]:
     """Return what a message says, in pieces as they are remembered: its Markdown without code, cut at sentences."""
-    return chunks(message.text)
+    return chunks(legible(message.text, rules))
 
 
 def _stamp(one: Transcript) -> tuple[int, int, int]:
@@ -95,13 +97,16 @@ def _deleted(home: Home) -> frozenset[tuple[str, str]]:
 def _heard(home: Home, one: Transcript, cursor: Cursor | None, *, now: datetime) -> tuple[int, tuple[str, ...]]:
     """Read one transcript on; return how many messages there were, and what went wrong."""
     reading = read(one, cursor)
-    if reading.anew or cursor is None:
+    if reading.anew:
         with home.store.writing():
             home.sources.forget(one.name, now=now)
+    done = False
     try:
         for batch in chunked_iter(reading, BATCH):
-            _keep(home, one, reading, batch, now=now)
-        _keep(home, one, reading, (), now=now, whole_file=True)
+            done = len(batch) < BATCH  # then nothing comes behind it
+            _keep(home, one, reading, batch, now=now, whole_file=done)
+        if not done:
+            _keep(home, one, reading, (), now=now, whole_file=True)
     except UnreadableError as error:
         return reading.account.messages, (str(error.problem),)
     return reading.account.messages, tuple(map(str, reading.account.problems))
@@ -122,6 +127,9 @@ def _keep(
     texts = {fragment.id: fragment.statements[0] for fragment, _ in seen if len(fragment.statements) == 1}
     repeated = home.sources.saying(tuple(texts.values()))
     with home.store.writing():
+        if reading.cursor.state.silenced:  # it turned out to be no conversation of a person's
+            home.sources.withdraw(one.name, now=now)
+            seen, repeated = [], {}
         home.sources.add(source, [pair for pair in seen if texts.get(pair[0].id) not in repeated])
         home.sources.also(
             [(repeated[texts[fragment.id]], at) for fragment, at in seen if texts.get(fragment.id) in repeated]
@@ -131,7 +139,7 @@ def _keep(
 def _seen(home: Home, one: Transcript, message: Message, *, now: datetime) -> Iterator[tuple[Fragment, Sighting]]:
     """Return what a message says and where it stands; one without a time was said when its file was last changed."""
     day = min(home.local_date(message.at or _moment(one)), home.local_date(now))
-    for chunk in whole(said_chunks(message), home.redaction):
+    for chunk in whole(said_chunks(message, home.redaction), home.redaction):
         yield (
             remembered(chunk, Kind.SESSION, home.lexicon, home.redaction),
             Sighting(

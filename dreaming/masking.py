@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dreaming.observe import remembered
 from memory.chunking import chunks, source_lines
 from memory.concepts import Lexicon
-from memory.hiding import in_place, line_by_line
+from memory.hiding import in_place, legible, line_by_line
 from memory.model import Chunk, Fragment, Kind
 from memory.redaction import Redaction
 
@@ -14,7 +14,7 @@ Standing = Sequence[tuple[Fragment, Chunk]]
 
 def masked(text: str, lexicon: Lexicon, rules: Redaction) -> str:
     """Return a text with `[secret:<kind>]` in place of each secret; the lines stay where they are."""
-    standing = [(remembered(chunk, Kind.DIARY, lexicon, rules), chunk) for chunk in chunks(text)]
+    standing = [(remembered(chunk, Kind.DIARY, lexicon, rules), chunk) for chunk in chunks(legible(text, rules))]
     return "\n".join(masked_lines(source_lines(text), standing, rules))
 
 

@@ -11,7 +11,7 @@ from dreaming.home import Home
 from memory.chunking import chunks, overlong_lines, unclosed_fence
 from memory.concepts import Lexicon, fingerprint, tags
 from memory.embedders import EmbedderError
-from memory.hiding import hidden, placeholder
+from memory.hiding import hidden, legible, placeholder
 from memory.language import language
 from memory.model import ORIGIN_SCORES, Chunk, Fragment, Kind, Sighting
 from memory.purging import purge, rewrite
@@ -104,7 +104,7 @@ def _left_out(path: str, text: str) -> Iterable[Problem]:
 def seen(home: Home, source: SourceFile, text: str) -> Iterable[tuple[Fragment, Sighting]]:
     """Return every fragment of a file's text and where it stands."""
     at = home.end_of_day(source.day)
-    for chunk in whole(chunks(text), home.redaction):
+    for chunk in whole(chunks(legible(text, home.redaction)), home.redaction):
         yield (
             remembered(chunk, source.kind, home.lexicon, home.redaction),
             Sighting(

@@ -12,6 +12,7 @@ from dreaming.known import known
 from dreaming.observe import remembered
 from dreaming.phases.deep import Examined, repeated
 from memory.chunking import chunks
+from memory.hiding import legible
 from memory.journal import Promotion, Refusal, State, numbered
 from memory.markdown import joined
 from memory.model import Candidate, Chunk, Fragment, Kind, Sighting, Statement, StatementId, Style, place
@@ -367,11 +368,12 @@ def _standing(home: Home, candidate: Candidate) -> Standing | None:
 def _read_again(home: Home, sighting: Sighting) -> tuple[Chunk, ...]:
     if sighting.kind is Kind.SESSION:
         said = said_at(home, sighting.path, sighting.start_line)
-        return tuple(chunk for message in said for chunk in said_chunks(message))
+        return tuple(chunk for message in said for chunk in said_chunks(message, home.redaction))
     try:
-        return chunks(diary.read(home.root, sighting.path, folder=home.config.workspace.diaries).text)
+        text = diary.read(home.root, sighting.path, folder=home.config.workspace.diaries).text
     except UnreadableError:
         return ()
+    return chunks(legible(text, home.redaction))
 
 
 def _no_room(made: Promotion, budget: int) -> Refusal:

@@ -18,6 +18,7 @@ from memory import search as ranking
 from memory.chunking import chunks
 from memory.concepts import is_telling
 from memory.embedders import EmbedderError
+from memory.hiding import legible
 from memory.model import Candidate, Chunk, Fragment, FragmentId, Kind, StatementId
 from memory.query import Term, marked, relevance
 from memory.store import NotRecordedError, Vote
@@ -352,7 +353,7 @@ def _diary_opened(home: Home, place: Place) -> _Opened:
     kind = Kind.MEMORY if place.path in home.sources.known(Kind.MEMORY) else Kind.DIARY
     standing = [
         (remembered(chunk, kind, home.lexicon, home.redaction), chunk)
-        for chunk in chunks(text)
+        for chunk in chunks(legible(text, home.redaction))
         if chunk.start_line < span.stop and chunk.end_line >= span.start
     ]
     return _Opened(
@@ -371,7 +372,7 @@ def _session_opened(home: Home, place: Place) -> _Opened:
     standing = []
     for number, message in said.items():
         lines[number - 1] = redacted(f"{message.speaker}: {message.text}", home.redaction)[0]
-        for chunk in said_chunks(message):
+        for chunk in said_chunks(message, home.redaction):
             one = remembered(chunk, Kind.SESSION, home.lexicon, home.redaction)
             standing.append(
                 _Standing(

@@ -1,11 +1,16 @@
 """Lines without what must be hidden, also where only the heading or the lines around give it away."""
 
-from collections.abc import Sequence
-from difflib import SequenceMatcher
-from itertools import chain
+import re
+from collections.abc import Iterable, Sequence
 
 from memory.redaction import Redaction
-from memory.trust import redacted
+from memory.secrets import spans
+from memory.spans import Span
+from memory.trust import label, redacted
+
+_KEY = "PRIVATE KEY"
+"""What every secret of several lines begins with."""
+_LINE_END = re.compile(r"\r\n?|\n")
 
 
 def hidden(heading: str, statement: str, rules: Redaction) -> str:
@@ -41,11 +46,27 @@ def line_by_line(lines: Sequence[str], rules: Redaction) -> list[str]:
 
 def in_place(lines: Sequence[str], rules: Redaction) -> list[str]:
     """Return as many lines without the secrets of all of them; one of several lines leaves blank ones behind."""
-    shown = redacted("\n".join(lines), rules)[0].split("\n")
-    if len(shown) == len(lines):
-        return shown
-    changes = SequenceMatcher(None, lines, shown).get_opcodes()
-    padded = [shown[start:stop] + [""] * (last - first - stop + start) for _, first, last, start, stop in changes]
-    spread = list(chain.from_iterable(padded))
-    # Keys that repeat the lines between them can be told apart in no certain way; then the blank lines come last.
-    return spread if len(spread) == len(lines) else shown + [""] * (len(lines) - len(shown))
+    text = "\n".join(lines)
+    found = spans(text, rules)
+    if found is None:
+        return [redacted(text, rules)[0], *[""] * (len(lines) - 1)]
+    return _without(text, found).split("\n")
+
+
+def legible(text: str, rules: Redaction) -> str:
+    """Return a text as it may be cut in pieces: without the secrets of several lines, each line where it was.
+
+    The pieces of such a key do not say by themselves what they are.
+    """
+    if _KEY not in text:
+        return text
+    return _without(text, [span for span in spans(text, rules) or () if _LINE_END.search(text, span.start, span.end)])
+
+
+def _without(text: str, found: Iterable[Span]) -> str:
+    pieces, done = [], 0
+    for span in found:
+        ends = _LINE_END.findall(text, span.start, span.end)
+        pieces += [text[done : span.start], label(span), *ends]
+        done = span.end
+    return "".join((*pieces, text[done:]))

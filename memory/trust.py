@@ -8,6 +8,7 @@ from unicodedata import normalize
 from memory.cues import by_cue, cued
 from memory.redaction import ONLY_SECRETS, Redaction
 from memory.secrets import SECRET, spans
+from memory.spans import Span
 from memory.words import LANGUAGES, entries
 
 OWN_OUTPUT = "own-output"
@@ -81,9 +82,14 @@ def redacted(text: str, rules: Redaction = ONLY_SECRETS) -> tuple[str, tuple[str
         return f"[{UNSCANNED}]", (UNSCANNED,)
     pieces, done = [], 0
     for span in hidden:
-        pieces += [text[done : span.start], f"[{SECRET}:{span.kind}]" if span.is_secret else f"[{span.kind}]"]
+        pieces += [text[done : span.start], label(span)]
         done = span.end
     return "".join((*pieces, text[done:])), tuple(sorted({span.kind for span in hidden if span.is_secret}))
+
+
+def label(span: Span) -> str:
+    """Return what stands in place of something hidden."""
+    return f"[{SECRET}:{span.kind}]" if span.is_secret else f"[{span.kind}]"
 
 
 def _is_own_output(lowered: str) -> bool:
