@@ -33,8 +33,8 @@ def main(days: int, lines: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         written = diaries.write(root, days=days, lines=lines)
-        _row("diaries", f"{days:,} ({written / 1e6:.1f} MB)")
-        _row("chunking", f"{_chunking(root):.2f} MB/s")
+        row("diaries", f"{days:,} ({written / 1e6:.1f} MB)")
+        row("chunking", f"{_chunking(root):.2f} MB/s")
         with opened(root, environ={}, overrides={"dreaming.timezone": "UTC"}) as home:
             _measure(home)
 
@@ -43,16 +43,16 @@ def _measure(home: Home) -> None:
     def night(number: int) -> Callable[[], object]:
         return lambda: run_night(home, phases=enabled(home), now=START + timedelta(days=number))
 
-    _row("first night", f"{_seconds(night(0)):.1f} s")
-    _row("fragments", f"{home.store.counts()['fragments']:,}")
-    _row("memory at its height", f"{_peak():.0f} MB")
-    _row("quiet night", f"{_seconds(night(1)):.2f} s")
+    row("first night", f"{seconds(night(0)):.1f} s")
+    row("fragments", f"{home.store.counts()['fragments']:,}")
+    row("memory at its height", f"{peak():.0f} MB")
+    row("quiet night", f"{seconds(night(1)):.2f} s")
     _ask(home)
-    _row("night, 2,000 recalled", f"{_seconds(night(2)):.2f} s")
-    _row("the same night again", f"{_seconds(night(2)):.2f} s")
-    _row("one recall recorded", _spread([_seconds(_recall(home, n)) for n in range(200)]))
-    _row("one search", _spread([_seconds(_search(home, n)) for n in range(200)]))
-    _row("the sync before it", _spread([_seconds(_sync(home)) for n in range(20)]))
+    row("night, 2,000 recalled", f"{seconds(night(2)):.2f} s")
+    row("the same night again", f"{seconds(night(2)):.2f} s")
+    row("one recall recorded", _spread([seconds(_recall(home, n)) for n in range(200)]))
+    row("one search", _spread([seconds(_search(home, n)) for n in range(200)]))
+    row("the sync before it", _spread([seconds(_sync(home)) for n in range(20)]))
 
 
 def _ask(home: Home) -> None:
@@ -100,27 +100,27 @@ def _sync(home: Home) -> Callable[[], object]:
 def _chunking(root: Path) -> float:
     texts = [path.read_text(encoding="utf-8") for path in sorted((root / "memory").glob("*.md"))[:500]]
     size = sum(len(text.encode("utf-8")) for text in texts) / 1e6
-    return size / _seconds(lambda: [chunks(text) for text in texts])
+    return size / seconds(lambda: [chunks(text) for text in texts])
 
 
-def _seconds(work: Callable[[], object]) -> float:
+def seconds(work: Callable[[], object]) -> float:
     before = time.perf_counter()
     work()
     return time.perf_counter() - before
 
 
-def _spread(seconds: list[float]) -> str:
-    ordered = sorted(seconds)
+def _spread(times: list[float]) -> str:
+    ordered = sorted(times)
     p95 = ordered[int(len(ordered) * 0.95)]
     return f"{statistics.median(ordered) * 1000:.1f} ms median, {p95 * 1000:.1f} ms p95"
 
 
-def _peak() -> float:
+def peak() -> float:
     usage = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return usage / (1024 if sys.platform != "darwin" else 1024 * 1024)
 
 
-def _row(name: str, value: str) -> None:
+def row(name: str, value: str) -> None:
     click.echo(f"{name:<24}{value}")
 
 

@@ -179,3 +179,14 @@ def test_a_days_conversations_are_printed(house: House) -> None:
     assert done.output.endswith("a1.jsonl#L1] The boiler wants 1.5 bar\n")
     none = CliRunner().invoke(dream, ["--workspace", str(house.root), "transcript", "2026-01-01"])
     assert "Nothing is remembered of conversations on 2026-01-01" in none.output
+
+
+def test_a_session_that_turns_out_to_be_no_persons_is_forgotten(house: House) -> None:
+    path = write(house, "a1.jsonl", said("user", "The boiler wants 1.5 bar"))
+    house.night(NIGHT)
+    assert heard(house) == ["The boiler wants 1.5 bar"]
+    meta = {"type": "session_meta", "payload": {"id": "a1", "source": {"subagent": "review"}}}
+    lines = path.read_text(encoding="utf-8")
+    path.write_text(json.dumps(meta) + "\n" + lines, encoding="utf-8")
+    house.night("2026-03-04T03:00")
+    assert heard(house) == []
