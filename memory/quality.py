@@ -1,0 +1,185 @@
+"""Tell whether a text is a statement that stands alone, by a table of named rules that it may break."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise, takewhile
+
+from memory.idle import Line, line
+from memory.machine_lines import is_command, is_log, is_path, is_table_line, is_trace
+from memory.sentences import sentence_ends
+
+LEAD_IN = "lead-in"
+LEAST_SAID = 4
+"""Two words, or four Han or kana characters; the shortest thing that can be a rule."""
+LABEL_WORDS = 4
+"""A longer text before a colon is a sentence, not a label."""
+TINY_WORDS = 2
+TINY_CHARACTERS_CJK = 4
+"""A value up to this long behind a label such as "mood" says nothing that lasts."""
+UNFINISHED_CHARACTERS = 80
+"""A longer piece of a sentence says something, and what follows it is written with it."""
+HARDLY_NEWS = 1
+"""Words that may say something behind "thanks" or "it is", without making a statement of it."""
+
+_MARKS = re.compile(r"^(?:(?:[-*+>•▪]|\d+[.)]|#{1,6}|\[[ xX]\])\s+)+")
+_EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_]+(?=\w)|(?<=\w)[*_]+(?!\w)")
+_LABEL = re.compile(r"([^:：`\"“”«»「」]{1,30}?)\s?(?:：|:\s)\s*(?=\S)")
+_NUMBER = re.compile(r"\d[\d.,:/-]*|(?=\w*\d)[0-9a-f]{4,}(?:-[0-9a-f]{2,})*")
+_QUESTION = re.compile(r"[?？]+[\s)）.!！]*$")
+_QUOTED_QUESTION = re.compile(r"[\"“„«「『‘'].*[?？]+[\"”“»」』’']")
+_CLOSING_QUOTES = ("」", "』", '"', "”", "“", "»")
+_GOES_ON = re.compile(r"[,，、;；\d]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """What makes a text unfit: its name, the test, and what a text that fails it is, as the end of a sentence."""
+
+    name: str
+    breaks: Callable[[Line], bool]
+    says: str
+
+
+def unfit(text: str) -> str:
+    """Return the name of the rule a text breaks, '' when it is a statement that stands alone.
+
+    A text of several sentences is fit when one of them is, and it does not end as a lead-in.
+    """
+    plain = _plain(text)
+    whole = line(plain)
+    name = _first(OF_TEXTS, whole)
+    if name:
+        return name
+    sentences = _sentences(plain)
+    if len(sentences) < 2:
+        return _broken(whole)
+    names = list(takewhile(bool, map(_broken, map(line, sentences))))
+    return names[0] if len(names) == len(sentences) else ""
+
+
+def explained(name: str) -> str:
+    """Return in words what a text is that breaks the rule of this name."""
+    return next(rule.says for rule in (*OF_TEXTS, *OF_SENTENCES) if rule.name == name)
+
+
+def _first(rules: tuple[Rule, ...], of: Line) -> str:
+    return next((rule.name for rule in rules if rule.breaks(of)), "")
+
+
+def _broken(sentence: Line) -> str:
+    """Return the rule a sentence breaks, or what is said behind its label."""
+    name, label = _first(OF_SENTENCES, sentence), _label(sentence.text)
+    if name or not label:
+        return name
+    value = sentence.text[label.end() :]
+    return "" if is_command(value) else _first(OF_VALUES, line(value))
+
+
+def _label(text: str) -> re.Match[str] | None:
+    label = _LABEL.match(text)
+    return label if label and len(label[1].split()) <= LABEL_WORDS else None
+
+
+def _plain(text: str) -> str:
+    """Return the text without the marks of Markdown."""
+    text = text.strip()
+    if not text[:1].isalpha():
+        text = _MARKS.sub("", text)
+    return _EMPHASIS.sub("", text).strip() if "*" in text or "_" in text else text
+
+
+def _sentences(text: str) -> list[str]:
+    pieces = (text[start:end].strip() for start, end in pairwise((0, *sentence_ends(text), len(text))))
+    return [piece for piece in pieces if piece]
+
+
+def _is_number(of: Line) -> bool:
+    return not of.unspaced and all(map(_NUMBER.fullmatch, of.spaced))
+
+
+def _is_label(of: Line) -> bool:
+    """Tell a value such as "done" behind any label, and any tiny value behind a label such as "status"."""
+    label = _label(of.text)
+    if not label:
+        return False
+    value = line(of.text[label.end() :])
+    if value.made_of("value") or not (value.spaced or value.unspaced):
+        return True
+    tiny = len(value.spaced) <= TINY_WORDS and value.unspaced_characters <= TINY_CHARACTERS_CJK
+    return tiny and line(label[1]).made_of("label")
+
+
+def _is_question(of: Line) -> bool:
+    if ("?" in of.text or "？" in of.text) and (_QUESTION.search(of.shown) or _QUOTED_QUESTION.fullmatch(of.shown)):
+        return True
+    return (of.begins("question") or of.ends("question")) and not of.shown.endswith(_CLOSING_QUOTES)
+
+
+def _is_greeting(of: Line) -> bool:
+    return of.only("greeting") or (of.begins("greeting") and of.news <= HARDLY_NEWS and not of.has_facts)
+
+
+def _is_progress(of: Line) -> bool:
+    return of.only("progress") or ((of.begins("progress") or of.ends("progress")) and not of.has_facts)
+
+
+def _is_to_do(of: Line) -> bool:
+    return of.only("to-do") or (of.begins("to-do") and of.news == 0)
+
+
+def _is_quiet(of: Line) -> bool:
+    return of.only("quiet") and not _is_word(of)
+
+
+def _is_fragment(of: Line) -> bool:
+    if len(of.text) >= UNFINISHED_CHARACTERS:
+        return False
+    opened = of.begins("fragment") and not _GOES_ON.search(of.text)
+    return opened or of.ends("fragment") or of.only("fragment") or of.text.endswith((",", "，", "、"))
+
+
+def _is_anaphor(of: Line) -> bool:
+    hardly = of.news <= HARDLY_NEWS and (of.begins("anaphor") or of.ends("anaphor"))
+    return of.only("anaphor") or (hardly and not of.has_facts)
+
+
+def _says_it_is(of: Line) -> bool:
+    """Tell "it works now" behind a label: what "it" is makes no statement of it."""
+    return of.news == 0 and of.begins("anaphor") and not of.has_facts
+
+
+def _is_word(of: Line) -> bool:
+    return of.unspaced_characters + 2 * len(of.spaced) < LEAST_SAID
+
+
+OF_TEXTS = (
+    Rule(name="table", breaks=lambda of: is_table_line(of.text), says="is a line of a table"),
+    Rule(name="trace", breaks=lambda of: is_trace(of.text), says="is a piece of an error trace"),
+    Rule(name="log", breaks=lambda of: is_log(of.text), says="is a line of a log"),
+    Rule(name=LEAD_IN, breaks=lambda of: of.shown.endswith((":", "：")), says="leads in to what is not there"),
+    Rule(name="path", breaks=lambda of: is_path(of.text), says="is only a path or an address"),
+    Rule(name="command", breaks=lambda of: is_command(of.text), says="is only a command"),
+)
+"""Asked of a whole text."""
+
+OF_VALUES = (
+    Rule(name="label", breaks=_is_label, says="is only a label with a tiny value"),
+    Rule(name="question", breaks=_is_question, says="is a question"),
+    Rule(name="greeting", breaks=_is_greeting, says="is only a greeting, thanks or applause"),
+    Rule(name="nothing new", breaks=_is_quiet, says="says that nothing happened"),
+    Rule(name="progress", breaks=_is_progress, says="reports progress, and nothing that lasts"),
+    Rule(name="to-do", breaks=_is_to_do, says="is a to-do that does not say what"),
+    Rule(name="anaphor", breaks=_says_it_is, says="speaks of something that stands elsewhere"),
+)
+"""Asked of what stands behind a label, which may be what "it" means, or name a number or a path."""
+
+OF_SENTENCES = (
+    Rule(name="number", breaks=_is_number, says="has no words, only numbers or signs"),
+    *OF_VALUES,
+    Rule(name="fragment", breaks=_is_fragment, says="is a piece of a sentence"),
+    Rule(name="anaphor", breaks=_is_anaphor, says="speaks of something that stands elsewhere"),
+    Rule(name="word", breaks=_is_word, says="is a single word"),
+    Rule(name="empty", breaks=lambda of: of.news == 0, says="has only words that say nothing"),
+)
+"""Asked of every sentence; a text is unfit when all its sentences are."""
