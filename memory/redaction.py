@@ -14,7 +14,7 @@ LONGEST_PATTERN = 500
 """Characters; a longer one is a list that got into the wrong key."""
 UNLIMITED = 1000
 """What a repeat without an upper limit counts when ways are counted."""
-MOST_WAYS = 1_000_000
+MOST_WAYS = 4_000_000
 """In how many ways a pattern may match at one place: that bounds how long a text that almost matches is tried."""
 
 

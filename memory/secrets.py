@@ -23,8 +23,8 @@ MIN_PASSWORD_CHARACTERS = 6
 """Letters and digits mixed below this length are names such as `k8s` and `v2`."""
 MIN_TOKEN_PIECE = 8
 """A token has letters and digits mixed for at least so long; `deploy-bot-2` is a name."""
-LONGEST_TRIED = 4_000
-"""Characters that a pattern of the user's is tried on at once, as many as a line may have that is remembered."""
+LONGEST_TRIED = 1_000
+"""Characters that a pattern of the user's is tried on at once; its time may grow with the square of them, or worse."""
 OVERLAP = 500
 """Characters of a longer line that are tried again with what follows them, so that a secret is not cut in two."""
 

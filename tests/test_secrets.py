@@ -1,0 +1,292 @@
+"""Planted secrets of 36 kinds, wherever a diary may hold one: after whole nights their bytes are nowhere else.
+
+All are made up, and put together at run time: no scanner of a repository finds one here.
+"""
+
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import partial
+from pathlib import Path
+from random import Random
+
+import pytest
+from click.testing import CliRunner
+
+from dreaming.cli import dream
+from dreaming.context import context, markdown
+from dreaming.home import Home, opened
+from dreaming.hooks import Event, answered
+from dreaming.masking import masked
+from dreaming.observe import remembered
+from dreaming.reading import NoSuchLinesError, UnknownSourceError
+from dreaming.scan import found
+from dreaming.server import Pages, Tools
+from house import House, moment
+from memory import leaks
+from memory.chunking import chunks
+from memory.concepts import lexicon
+from memory.hiding import legible
+from memory.model import Kind
+from memory.redaction import Redaction
+from model_server import ENGLISH, model, says
+
+PIECE = 12
+"""Characters of a value that are the value: nothing that long may be left over of it."""
+UPPER, LOWER, DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz", "0123456789"
+MIXED = UPPER + LOWER + DIGITS
+HEX = "0123456789abcdef"
+DAYS = tuple(date(2026, 6, day) for day in range(8, 17))
+TOPICS = ("kiln", "boiler", "router", "van", "orchard", "printer", "ferry", "archive", "studio")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planted:
+    """A secret: its kind, the sentence that tells it with `{}` for it, and its value."""
+
+    kind: str
+    sentence: str
+    value: str
+
+    @property
+    def said(self) -> str:
+        return self.sentence.format(self.value)
+
+
+def planted() -> list[Planted]:
+    """Return the corpus, the same every time."""
+    dice = Random(5)
+
+    def some(letters: str, count: int) -> str:
+        return "".join(dice.choice(letters) for _ in range(count))
+
+    def mixed(count: int) -> str:
+        return f"{some(MIXED, count - 3)}a7Q"
+
+    pem = "\n".join(some(MIXED + "+/", 64) for _ in range(4))
+    values: Mapping[str, tuple[str, str]] = {
+        "openai": ("the key of the model is {}", "sk-" + "proj-" + mixed(64)),
+        "anthropic": ("the key of the model is {}", "sk-" + "ant-api03-" + some(MIXED, 93) + "AA"),
+        "github classic": ("pushes with {}", "ghp_" + mixed(36)),
+        "github fine": ("pushes with {}", "github_" + "pat_" + some(MIXED, 22) + "_" + some(MIXED, 59)),
+        "gitlab": ("pushes with {}", "glpat-" + mixed(20)),
+        "aws id": ("the bucket is read with {}", "AKIA" + some(UPPER + "234567", 16)),
+        "aws secret": ("AWS_SECRET_ACCESS_KEY={}", mixed(40)),
+        "gcp": ("the map uses {}", "AIza" + mixed(35)),
+        "slack bot": ("the bot posts with {}", "xoxb-" + some(DIGITS, 12) + "-" + some(DIGITS, 12) + "-" + mixed(24)),
+        "slack webhook": (
+            "it posts to {}",
+            "https://hooks." + "slack.com/services/T" + some(UPPER, 8) + "/B" + some(UPPER, 8) + "/" + mixed(24),
+        ),
+        "stripe": ("the shop pays with {}", "sk_" + "live_" + mixed(24)),
+        "stripe webhook": ("the shop checks with {}", "whsec_" + mixed(32)),
+        "twilio key": ("texts are sent with {}", "SK" + some(HEX, 32)),
+        "twilio token": ("TWILIO_AUTH_TOKEN={}", some(HEX, 32)),
+        "sendgrid": ("mails are sent with {}", "SG." + mixed(22) + "." + mixed(43)),
+        "tavily": ("searches with {}", "tvly-" + "dev-" + mixed(28)),
+        "npm": ("publishes with {}", "npm_" + mixed(36)),
+        "pypi": ("publishes with {}", "pypi-" + "AgEIcHlwaS5vcmc" + mixed(80)),
+        "huggingface": ("downloads with {}", "hf_" + some(UPPER + LOWER, 34)),
+        "telegram": ("the bot listens as {}", some("123456789", 10) + ":AA" + mixed(33)),
+        "discord": (
+            "it posts to {}",
+            "https://discord." + "com/api/webhooks/" + some("123456789", 18) + "/" + mixed(68),
+        ),
+        "jwt": ("logged in with {}", f"eyJ{mixed(33)}.eyJ{mixed(60)}.{mixed(43)}"),
+        "bearer": ("call it with Authorization: Bearer {}", mixed(40)),
+        "basic": ("call it with Authorization: Basic {}", mixed(30) + "=="),
+        "private key": (
+            "{}",
+            "-----BEGIN RSA " + f"PRIVATE KEY-----\n{pem}\n-----END RSA " + "PRIVATE KEY-----",
+        ),
+        "postgres": ("notes live in {}", "postgres://ana:" + mixed(14) + "@db.example.org/notes"),
+        "mongodb": ("notes live in {}", "mongodb+srv://ana:" + mixed(14) + "@cluster.example.org/notes"),
+        "redis": ("queue at {}", "redis://:" + mixed(16) + "@cache.example.org:6379/0"),
+        "url with a password": ("backup to {}", "https://ana:" + mixed(14) + "@dav.example.org/x"),
+        "card": ("paid with {}", " ".join(("4242",) * 4)),
+        "password en": ("the password of the cellar is {}", mixed(14)),
+        "password zh": ("后台密码是 {}", mixed(14)),
+        "passphrase zh": ("口令：{}", mixed(14)),
+        "password de": ("Das Passwort lautet {}", mixed(14)),
+        "password ja": ("パスワードは {} です", mixed(14)),
+        "env password": ("DB_PASSWORD={}", mixed(16)),
+        "generic": ("api_key: {}", mixed(32)),
+        "signed link": ("see {}", "https://files.example.org/a.pdf?signature=" + mixed(40)),
+        "digitalocean": ("deploys with {}", "dop_v1_" + some(HEX, 64)),
+        "own": ("the badge is {}", "acme-" + some(HEX, 16)),
+    }
+    return [Planted(kind=kind, sentence=sentence, value=value) for kind, (sentence, value) in values.items()]
+
+
+PLANTED = planted()
+SHAPES = {
+    "a line": "- The {topic} note: {said}.\n",
+    "a paragraph": "We looked at the {topic} today. It turned out that {said}\nand that was that.\n",
+    "Chinese": "- 今天记下{topic}的事：{said}，别外传。\n",
+    "a nested list": "- {topic}\n  - access\n    - {said}\n",
+    "a table": "| what | how |\n| --- | --- |\n| {topic} | {said} |\n",
+    "a heading": "## {topic}: {said}\n\n- It was set up on Monday.\n",
+    "code": "```sh\n# {topic}\n{said}\n```\n",
+    "inline code": "- {topic}: use `{said}` for it\n",
+    "a link": "- [{topic}]({said})\n",
+    "a quote": "> {topic}: {said}\n",
+    "JSON": '- {topic}: {{"note": "{said}"}}\n',
+    "env": "export {topic}_NOTE='{said}'\n",
+    "two lines": "- The {topic} note is long, and says:\n  {said}\n",
+}
+
+
+def pieces(value: str) -> list[bytes]:
+    """Return what must not be found of a value: its random part, or the beginning and the end of a long one."""
+    longest = max((part for line in value.split("\n") for part in split(line)), key=len)
+    return [longest.encode()] if len(longest) < PIECE else [longest[:PIECE].encode(), longest[-PIECE:].encode()]
+
+
+def split(line: str) -> list[str]:
+    """Return the parts of a value without what all values of its kind share."""
+    if "://" in line:
+        line = line.partition("://")[2]
+        user, at, _ = line.partition("@")
+        return [user.partition(":")[2]] if at else [line.rpartition("/")[2].rpartition("=")[2]]
+    return line.removeprefix("-----BEGIN RSA PRIVATE KEY-----").removeprefix("-----END RSA PRIVATE KEY-----").split(".")
+
+
+@pytest.fixture(params=["core", "with the extra"])
+def scanners(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "core":
+        monkeypatch.setattr(leaks, "version", lambda: None)
+    elif leaks.version() is None:
+        pytest.skip("the extra is not installed")
+    return str(request.param)
+
+
+def settings(url: str) -> dict[str, object]:
+    return {
+        "redact.patterns": ["acme-[0-9a-f]{16}"],
+        "narrative.narrator": "model",
+        "narrative.model": "m",
+        "narrative.base_url": url,
+        "dreaming.reports": True,
+        "deep.min_score": 0.0,
+        "deep.min_recall_count": 1,
+        "deep.min_unique_queries": 1,
+    }
+
+
+def write_diaries(house: House) -> None:
+    """Plant every secret in four shapes, spread over the days."""
+    texts: dict[date, list[str]] = {day: [] for day in DAYS}
+    shapes = list(SHAPES.values())
+    cases = [(secret, shapes[(n + 3 * k) % len(shapes)]) for k in range(4) for n, secret in enumerate(PLANTED)]
+    for n, (secret, shape) in enumerate(cases):
+        said = secret.said if not shape.startswith(("|", "##", ">")) else secret.said.replace("\n", " ")
+        texts[DAYS[n % len(DAYS)]].append(shape.format(topic=f"{TOPICS[n % len(TOPICS)]}{n}", said=said))
+    for day, said_then in texts.items():
+        house.write(f"memory/{day}.md", "\n".join([f"# {day}\n", "- Ana fires the kiln at cone six.\n", *said_then]))
+
+
+class Printed:
+    """All that was returned to somebody."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+
+    def add(self, value: object) -> None:
+        self.parts.append(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str))
+
+
+def at_noon(day: str, _: Home) -> datetime:
+    return moment(f"{day}T12:00")
+
+
+def a_week(house: House, printed: Printed) -> None:
+    """Search, read, append, ask for context and sleep, as agents and people do."""
+    for n, day in enumerate(("2026-06-16", "2026-06-17")):
+        tools = Tools(partial(opened, house.root, environ={}, overrides=house.settings), partial(at_noon, day))
+        for query in ("password of the cellar", "密码", "key of the model", *TOPICS[:4], f"badge {n}"):
+            printed.add(tools.memory_search(query, limit=50))
+        for path in sorted((house.root / "memory").glob("*.md")):
+            printed.add(tools.memory_get(f"memory/{path.name}" if n else f"memory/{path.name}:20-40"))
+        for secret in PLANTED[n::2]:
+            printed.add(tools.diary_append(f"- Noted again: {secret.said}\n", heading=secret.kind))
+        printed.add(tools.memory_explain("kiln"))
+        printed.add(tools.memory_explain(""))
+        with opened(house.root, environ={}, overrides=house.settings) as home:
+            printed.add(markdown(context(home, "password key badge", now=moment(f"{day}T13:00"))))
+        house.night(f"{day}T23:00")
+        printed.add(tools.memory_status())
+        for page in ("MEMORY.md", "DREAMS.md"):
+            try:
+                printed.add(tools.memory_get(page))
+            except (UnknownSourceError, NoSuchLinesError):
+                continue
+    pages = Pages(tools._opening, tools._clock)
+    for show in (pages.durable, pages.today, pages.dream):
+        printed.add(show())
+
+
+def left_over(place: str, raw: bytes) -> list[str]:
+    return [f"{secret.kind} in {place}" for secret in PLANTED if any(piece in raw for piece in pieces(secret.value))]
+
+
+def test_there_are_enough_kinds_and_the_search_would_find_them() -> None:
+    assert len(PLANTED) >= 32
+    for secret in PLANTED:
+        assert left_over("itself", secret.said.encode()), secret.kind
+
+
+@pytest.mark.timeout(600)
+def test_no_planted_secret_is_anywhere_but_in_the_diary_it_was_written_to(
+    tmp_path: Path, scanners: str, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    printed = Printed()
+    with model(says(ENGLISH)) as (url, asked):
+        house = House(tmp_path, **settings(url))
+        write_diaries(house)
+        own = {path: path.read_bytes() for path in tmp_path.rglob("*.md")}
+        with opened(house.root, environ={}, overrides=house.settings) as home:  # keeps the WAL
+            home.store.setting("reading")
+            a_week(house, printed)
+            files = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+        prompts = json.dumps(asked, ensure_ascii=False)
+    assert asked, "the model was never asked"
+    assert (tmp_path / "MEMORY.md").exists()
+    left = [
+        one for path, raw in files.items() if path not in own for one in left_over(str(path.relative_to(tmp_path)), raw)
+    ]
+    left += [one for path, raw in own.items() for one in left_over("an appended note", files[path].removeprefix(raw))]
+    left += left_over("a prompt", prompts.encode())
+    left += left_over("the log", caplog.text.encode())
+    out, err = capfd.readouterr()
+    left += left_over("the output", (out + err).encode())
+    left += [one for part in printed.parts for one in left_over(f"an answer: {part[:60]}", part.encode())]
+    left += [one for part in printed.parts for one in left_over("an answer", json.loads(json.dumps(part)).encode())]
+    assert sorted(set(left)) == []
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES.keys())
+def test_each_secret_is_found_in_each_shape_and_all_of_it_hidden(shape: str, scanners: str) -> None:
+    rules = Redaction.of(patterns=["acme-[0-9a-f]{16}"], mask=())
+    for secret in PLANTED:
+        text = shape.format(topic="kiln", said=secret.said)
+        assert list(found("x.md", text, lexicon(), rules)), secret.kind
+        assert not left_over("what is shown", masked(text, lexicon(), rules).encode()), secret.kind
+        for chunk in chunks(legible(text, rules)):
+            assert not left_over("a fragment", repr(remembered(chunk, Kind.DIARY, lexicon(), rules)).encode()), (
+                secret.kind
+            )
+
+
+def test_a_memory_file_with_a_secret_of_the_users_is_masked_in_contexts(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    house.write("MEMORY.md", "# Memory\n\n" + "\n".join(f"- {secret.said}" for secret in PLANTED))
+    house.write("config.toml", "[redact]\npatterns = ['acme-[0-9a-f]{16}']\n")
+    said = CliRunner().invoke(dream, ["context", "--workspace", str(tmp_path)]).output
+    reply = answered(
+        Event.SESSION_START, b"{}", workspace=tmp_path, config=None, environ={}, now=moment("2026-06-17T12:00")
+    )
+    assert left_over("the context", said.encode()) == []
+    assert left_over("the hook", json.dumps(reply, ensure_ascii=False).encode()) == []
