@@ -20,8 +20,7 @@ _UNSPACED = re.compile(f"[{HAN}{KANA}]+")
 _SPACED = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _JOINED = re.compile(f"[{HAN}{KANA}{HANGUL}]")
 """Scripts whose words take endings or stand without spaces."""
-_SPACES = re.compile(r"\s+")
-_STOPS = re.compile(r"[.!?。！？…~～,，、;；\s]+$")
+_STOPS = ".!?。！？…~～,，、;； "
 _FACT = re.compile(r"\d|[`\"“„«「『=]")
 _SYMBOLS = frozenset({"So", "Sk", "Cf", "Mn"})
 
@@ -79,7 +78,7 @@ class Line:
 def line(text: str) -> Line:
     """Return a text with what its words amount to."""
     shown = _trimmed(text)
-    folded = _SPACES.sub(" ", _STOPS.sub("", shown).strip("¿¡ ").casefold().replace("’", "'"))
+    folded = " ".join(shown.split()).rstrip(_STOPS).lstrip("¿¡").casefold().replace("’", "'")
     unspaced = () if folded.isascii() else tuple(_UNSPACED.findall(folded))
     spaced = tuple(_SPACED.findall(_UNSPACED.sub(" ", folded) if unspaced else folded))
     news, kinds = _amount(spaced, unspaced)

@@ -14,9 +14,10 @@ LEAST_SAID = 4
 """Two words, or four Han or kana characters; the shortest thing that can be a rule."""
 LABEL_WORDS = 4
 """A longer text before a colon is a sentence, not a label."""
+VALUE_CHARACTERS = 20
 TINY_WORDS = 2
 TINY_CHARACTERS_CJK = 4
-"""A value up to this long behind a label such as "mood" says nothing that lasts."""
+"""A value may be empty up to the first length; up to the others any says nothing behind a label such as "mood"."""
 UNFINISHED_CHARACTERS = 80
 """A longer piece of a sentence says something, and what follows it is written with it."""
 HARDLY_NEWS = 1
@@ -101,7 +102,7 @@ def _is_number(of: Line) -> bool:
 def _is_label(of: Line) -> bool:
     """Tell a value such as "done" behind any label, and any tiny value behind a label such as "status"."""
     label = _label(of.text)
-    if not label:
+    if not label or len(of.text) - label.end() > VALUE_CHARACTERS:
         return False
     value = line(of.text[label.end() :])
     if value.made_of("value") or not (value.spaced or value.unspaced):
