@@ -17,8 +17,6 @@ TOKENS_PER_THAI_CHARACTER = 0.42
 ALONE_CHARACTERS_CJK = 6
 ALONE_WORDS = 4
 """A shorter line needs its heading to mean something."""
-LEAST_SAID = 4
-"""Two words, or four CJK characters; the shortest thing that can be a rule."""
 SHARED_WORDS = 2
 """A neighbouring sentence that shares this many telling words with a statement is about the same thing."""
 _CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]")
@@ -47,12 +45,6 @@ def draft(candidate: Candidate) -> Draft:
 def composed(statements: Sequence[str], style: Style) -> str:
     """Return statements as one text, the way a chunk of that style joins its lines."""
     return joined(statements) if style is Style.PARAGRAPH else "; ".join(statements)
-
-
-def says_something(text: str) -> bool:
-    """Tell whether a line can be remembered by itself: neither a single word nor the lead-in of something else."""
-    cjk, latin = len(_CJK.findall(text)), len(re.findall(r"[^\W_]+", _CJK.sub(" ", text)))
-    return cjk + 2 * latin >= LEAST_SAID and not text.rstrip().endswith((":", "："))
 
 
 def headed(heading: str, body: str) -> str:
