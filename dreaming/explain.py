@@ -7,8 +7,8 @@ from dreaming.home import Home
 from dreaming.known import known
 from dreaming.phases.deep import Examined, deep
 from dreaming.phases.night import Night
+from dreaming.places import named
 from dreaming.promote import known_before
-from dreaming.reading import named
 from memory.journal import Promotion
 from memory.model import FragmentId, Kind
 

@@ -1,32 +1,23 @@
 """Searching and reading the memory; every hit returned is a vote, and this is the one place that counts it."""
 
-import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime
-from enum import StrEnum
 from functools import partial
 from itertools import accumulate
 
-from dreaming.hearing import said_at, said_chunks
 from dreaming.home import Home
-from dreaming.masking import masked, masked_lines
-from dreaming.observe import observe, remembered
-from dreaming.pages import DREAMS
-from dreaming.promote import MEMORY
+from dreaming.observe import observe
+from dreaming.places import PAGES, Source, Standing, fragments, opened, place_of
 from memory import search as ranking
-from memory.chunking import chunks
 from memory.concepts import is_telling
 from memory.embedders import EmbedderError
-from memory.hiding import legible
-from memory.model import Candidate, Chunk, Fragment, FragmentId, Kind, StatementId
+from memory.model import FragmentId, Kind, StatementId
 from memory.query import Term, marked, relevance
 from memory.store import NotRecordedError, Vote
 from memory.trust import redacted
-from workspace import diary
-from workspace.errors import UnreadableError, WorkspaceError
-from workspace.lines import one_line, printable, split_lines
-from workspace.readable import ReadableLine, readable, unmarked
+from workspace.errors import WorkspaceError
+from workspace.readable import readable
 
 VOTE_FROM = 0.3
 """A hit below this relevance is returned but is no vote (SPEC 12)."""
@@ -35,41 +26,8 @@ LINES_A_PAGE = 2
 """Lines of `MEMORY.md` and of `DREAMS.md` among the results, at most: the diaries are what a search is for."""
 READ_LINES = 12
 """A read of up to three chunks says "these lines"; the more lines a read returns, the less it says of each."""
-_LINE_OF_A_SESSION = re.compile(r"(?P<path>.+\.jsonl[^#]*)#L(?P<line>[0-9]{1,9})")
 READ = "read by its lines"
 """What stands for the question when lines are opened: all reads of a statement on one day are one."""
-
-
-class UnknownSourceError(Exception):
-    """A read names something that is neither a diary nor a page of the workspace."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        super().__init__(
-            f"there is no {name} to read here; name a diary, {MEMORY} or {DREAMS} as a search prints it, "
-            "for example memory/2026-06-15.md:5-8"
-        )
-
-
-class NoSuchLinesError(Exception):
-    """A read names lines that the file has not got."""
-
-    def __init__(self, path: str, count: int) -> None:
-        self.path = path
-        super().__init__(f"{path} has {count} lines; name lines among them, for example {path}:1-{max(1, count)}")
-
-
-class Source(StrEnum):
-    """What a search looks through."""
-
-    DIARY = "diary"
-    SESSION = "session"
-    MEMORY = "memory"
-    DREAMS = "dreams"
-
-
-PAGES = {Source.MEMORY: MEMORY, Source.DREAMS: DREAMS}
-"""The files that are searched line by line; hits in them are no votes, but for the fragment a line shows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,15 +81,6 @@ class Read:
     problems: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """Lines of a file as somebody named them; None where no line was named."""
-
-    path: str
-    start: int | None
-    end: int | None
-
-
 def search(
     home: Home,
     query: str,
@@ -166,27 +115,20 @@ def get(home: Home, name: str, *, now: datetime, surface: str = "get") -> Read:
     Raise UnknownSourceError, NoSuchLinesError, or a WorkspaceError when a page cannot be read.
     """
     observed = observe(home, now=now)
-    place = _place(home, name, now)
-    if place.path in PAGES.values():
-        opened = _page_opened(home, place, now)
-    else:
-        opened = (_session_opened if ".jsonl" in place.path else _diary_opened)(home, place)
-    share = round(min(1.0, READ_LINES / len(opened.span)), 4)
-    votes = [(vote, share) for one in opened.standing for vote in one.seen]
+    place = place_of(home, name, now=now)
+    there = opened(home, place, now=now)
+    share = round(min(1.0, READ_LINES / len(there.span)), 4)
+    votes = [(vote, share) for one in there.standing for vote in one.seen]
     trouble = _record(home, votes if share >= VOTE_FROM else [], query=READ, surface=surface, now=now)
     recorded = share >= VOTE_FROM and not trouble
     return Read(
         path=place.path,
-        start_line=opened.span.start,
-        end_line=opened.span.stop - 1,
-        text="\n".join(opened.lines[opened.span.start - 1 : opened.span.stop - 1]),
-        results=tuple(_opened_result(one, place.path, share, recorded=recorded) for one in opened.standing),
+        start_line=there.span.start,
+        end_line=there.span.stop - 1,
+        text="\n".join(there.lines[there.span.start - 1 : there.span.stop - 1]),
+        results=tuple(_opened_result(one, place.path, share, recorded=recorded) for one in there.standing),
         problems=(*observed.problems, *trouble),
     )
-
-
-def _fragments(home: Home, ids: Sequence[FragmentId], now: datetime) -> Iterable[Candidate]:
-    return home.store.candidates(ids, until=home.local_date(now))
 
 
 def _fragments_found(
@@ -251,7 +193,7 @@ def _votes(
 ) -> list[tuple[StatementId, float]]:
     """Return the votes of what was found, for the statements that answered."""
     voting = [(key, score, answered) for key, score, answered in found if score >= VOTE_FROM]
-    ids = {c.id: c.fragment.statement_ids for c in _fragments(home, [key for key, _, _ in voting], now)}
+    ids = {c.id: c.fragment.statement_ids for c in fragments(home, [key for key, _, _ in voting], now=now)}
     return [(ids[key][n], score) for key, score, answered in voting if key in ids for n in answered]
 
 
@@ -262,7 +204,7 @@ def _shown_votes(
     scores = {FragmentId(line.fragment): line.relevance for line in shown if line.fragment is not None}
     return [
         (candidate.fragment.statement_ids[n], scores[candidate.id])
-        for candidate in _fragments(home, sorted(scores), now)
+        for candidate in fragments(home, sorted(scores), now=now)
         for n in ranking.answered(candidate.fragment.statements, terms)
     ]
 
@@ -280,155 +222,6 @@ def _record(
         home.note_unrecorded(now=now)
         return (str(error),)
     return ()
-
-
-def _place(home: Home, name: str, now: datetime) -> Place:
-    if re.fullmatch(r"[0-9a-f]{16}", name):
-        return _place_of(home, FragmentId(name), now)
-    place = named(name)
-    page = _page_named(home, place.path)
-    if page is None and place.path not in home.sources.known(*Kind):
-        raise UnknownSourceError(name)
-    return replace(place, path=page or place.path)
-
-
-def _page_named(home: Home, path: str) -> str | None:
-    """Return the page that a path names, as a search prints it or as the folder spells it; None when it is none."""
-    for page in PAGES.values():
-        if path.casefold() == page.casefold():
-            document = home.files.read(page)
-            if document.digest is not None and path in (page, document.name):
-                return page
-    return None
-
-
-def named(name: str) -> Place:
-    """Return the place a text names: `memory/2026-06-15.md`, `…:5` or `…:5-8`, `sessions/main/a1.jsonl#L12`."""
-    if said := _LINE_OF_A_SESSION.fullmatch(name):
-        return Place(path=said["path"], start=int(said["line"]), end=int(said["line"]))
-    path, _, lines = name.rpartition(":")
-    if not path or not re.fullmatch(r"[0-9]{1,9}(-[0-9]{1,9})?", lines):
-        path, lines = name, ""
-    first, _, last = lines.partition("-")
-    return Place(
-        path=path.removeprefix("./"), start=int(first) if first else None, end=int(last or first) if first else None
-    )
-
-
-def _place_of(home: Home, key: FragmentId, now: datetime) -> Place:
-    for candidate in _fragments(home, [key], now):
-        if candidate.place is not None:
-            return Place(path=candidate.place.path, start=candidate.place.start_line, end=candidate.place.end_line)
-    raise UnknownSourceError(key)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Standing:
-    """A fragment that stands on opened lines, or is shown there, and the statements of it that a read is a vote for."""
-
-    id: FragmentId
-    start_line: int
-    end_line: int
-    text: str
-    source: Source
-    seen: tuple[StatementId, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Opened:
-    """All lines of a file as they may be shown, which of them were asked for (1-based), and what stands on those."""
-
-    lines: Sequence[str]
-    span: range
-    standing: tuple[_Standing, ...]
-
-
-def _diary_opened(home: Home, place: Place) -> _Opened:
-    try:
-        text = diary.read(home.root, place.path, folder=home.config.workspace.diaries).text
-    except UnreadableError as error:
-        raise UnknownSourceError(place.path) from error
-    lines = [line.rstrip("\r\n") for line in split_lines(text)] or [""]
-    span = _span(place, len(lines))
-    kind = Kind.MEMORY if place.path in home.sources.known(Kind.MEMORY) else Kind.DIARY
-    standing = [
-        (remembered(chunk, kind, home.lexicon, home.redaction), chunk)
-        for chunk in chunks(legible(text, home.redaction))
-        if chunk.start_line < span.stop and chunk.end_line >= span.start
-    ]
-    return _Opened(
-        lines=masked_lines(lines, standing, home.redaction),
-        span=span,
-        standing=tuple(_standing(one, chunk, Source(kind.value), span) for one, chunk in standing),
-    )
-
-
-def _session_opened(home: Home, place: Place) -> _Opened:
-    """Return what people said in a transcript; the lines of other records are empty."""
-    said = {message.line: message for message in said_at(home, place.path, place.start)}
-    if not said:
-        raise UnknownSourceError(place.path)
-    lines = [""] * max(said)
-    standing = []
-    for number, message in said.items():
-        lines[number - 1] = redacted(f"{message.speaker}: {message.text}", home.redaction)[0]
-        for chunk in said_chunks(message, home.redaction):
-            one = remembered(chunk, Kind.SESSION, home.lexicon, home.redaction)
-            standing.append(
-                _Standing(
-                    id=one.id,
-                    start_line=number,
-                    end_line=number,
-                    text=one.text,
-                    source=Source.SESSION,
-                    seen=one.statement_ids,
-                )
-            )
-    return _Opened(lines=lines, span=_span(place, len(lines)), standing=tuple(standing))
-
-
-def _standing(one: Fragment, chunk: Chunk, source: Source, span: range) -> _Standing:
-    statements = zip(one.statement_ids, chunk.statements, strict=True)
-    return _Standing(
-        id=one.id,
-        start_line=chunk.start_line,
-        end_line=chunk.end_line,
-        text=one.text,
-        source=source,
-        seen=tuple(key for key, said in statements if said.start_line < span.stop and said.end_line >= span.start),
-    )
-
-
-def _page_opened(home: Home, place: Place, now: datetime) -> _Opened:
-    source = next(source for source, page in PAGES.items() if page == place.path)
-    text = masked(printable(home.files.read(place.path).text), home.lexicon, home.redaction)
-    lines = unmarked(text) or ("",)
-    span = _span(place, len(lines))
-    shown = {line: FragmentId(line.fragment) for line in readable(text) if line.fragment and line.number in span}
-    known = {c.id: c.fragment for c in _fragments(home, sorted(set(shown.values())), now)}
-    standing = tuple(_shown(known[key], line, source) for line, key in shown.items() if key in known)
-    return _Opened(lines=lines, span=span, standing=standing)
-
-
-def _shown(one: Fragment, line: ReadableLine, source: Source) -> _Standing:
-    """Return what a line of a page shows of a fragment; all of it when its words cannot be told."""
-    said = [key for key, text in zip(one.statement_ids, one.statements, strict=True) if one_line(text) in line.text]
-    return _Standing(
-        id=one.id,
-        start_line=line.number,
-        end_line=line.number,
-        text=line.text,
-        source=source,
-        seen=tuple(said or one.statement_ids) if source is Source.DREAMS else (),
-    )
-
-
-def _span(place: Place, count: int) -> range:
-    start = 1 if place.start is None else place.start
-    end = count if place.end is None else min(place.end, count)
-    if not 1 <= start <= end:
-        raise NoSuchLinesError(place.path, count)
-    return range(start, end + 1)
 
 
 def _result(hit: ranking.Hit, terms: Sequence[Term], *, recorded: bool) -> Result:
@@ -459,7 +252,7 @@ def _line_result(line: _Line, terms: Sequence[Term], *, recorded: bool) -> Resul
     )
 
 
-def _opened_result(one: _Standing, path: str, share: float, *, recorded: bool) -> Result:
+def _opened_result(one: Standing, path: str, share: float, *, recorded: bool) -> Result:
     return Result(
         id=one.id,
         path=path,

@@ -18,7 +18,7 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
 from pydantic import Field, ValidationError
 
-from dreaming import documents, reading
+from dreaming import documents, places, reading
 from dreaming.context import kept
 from dreaming.documents import Document
 from dreaming.explain import examined, meant, nearest, written_of
@@ -49,8 +49,8 @@ EXPECTED = (
     NewerStoreError,
     BrokenStoreError,
     BusyStoreError,
-    reading.UnknownSourceError,
-    reading.NoSuchLinesError,
+    places.UnknownSourceError,
+    places.NoSuchLinesError,
 )
 """What may go wrong without a bug; each says in one sentence what to do."""
 
@@ -73,14 +73,14 @@ class Tools:
         limit: Annotated[int, Field(ge=1, le=MOST_RESULTS, description="How many results at most.")] = reading.RESULTS,
         since: Annotated[date | None, Field(description="Only diaries from this day on.")] = None,
         until: Annotated[date | None, Field(description="Only diaries up to this day.")] = None,
-        sources: Annotated[list[reading.Source] | None, Field(description="Look only there; default: all.")] = None,
+        sources: Annotated[list[places.Source] | None, Field(description="Look only there; default: all.")] = None,
     ) -> Document:
         """Search the memory for earlier work, decisions, dates, preferences and to-dos.
 
         Results come best first, each with its place; relevance is 1 when the text answers every word of the query.
         """
         with self._opening() as home:
-            wanted = reading.Wanted(sources=frozenset(sources or reading.Source), since=since, until=until)
+            wanted = reading.Wanted(sources=frozenset(sources or places.Source), since=since, until=until)
             found = reading.search(
                 home, printable(query), now=self._clock(home), limit=limit, surface=SURFACE, wanted=wanted
             )

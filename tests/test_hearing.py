@@ -9,7 +9,8 @@ from click.testing import CliRunner
 
 from dreaming.cli import dream
 from dreaming.home import opened
-from dreaming.reading import Source, Wanted, get, search
+from dreaming.places import Source
+from dreaming.reading import Wanted, get, search
 from house import House, moment
 
 NIGHT = "2026-03-03T03:00"

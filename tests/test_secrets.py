@@ -21,7 +21,7 @@ from dreaming.home import Home, opened
 from dreaming.hooks import Event, answered
 from dreaming.masking import masked
 from dreaming.observe import remembered
-from dreaming.reading import NoSuchLinesError, UnknownSourceError
+from dreaming.places import NoSuchLinesError, UnknownSourceError
 from dreaming.scan import found
 from dreaming.server import Pages, Tools
 from house import House, moment

@@ -158,7 +158,7 @@ def _exit_code(error: Exception) -> int | None:
     from dreaming.home import NoWorkspaceError
     from dreaming.layers import ConfigError
     from dreaming.narrate import ChangedEntryError, NothingToTellError
-    from dreaming.reading import NoSuchLinesError, UnknownSourceError
+    from dreaming.places import NoSuchLinesError, UnknownSourceError
     from memory.store import BrokenStoreError, BusyStoreError, NewerStoreError
     from workspace.errors import HeldError, WorkspaceError
 

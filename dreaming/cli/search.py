@@ -37,7 +37,8 @@ def search(
 
     Each diary text with a relevance of 0.3 or more counts as a recall: a vote for keeping it.
     """
-    from dreaming.reading import Source, Wanted
+    from dreaming.places import Source
+    from dreaming.reading import Wanted
     from dreaming.reading import search as found_by
 
     wanted = Wanted(
