@@ -36,7 +36,7 @@ def lines(home: Home, found: Overview) -> Iterator[str]:
     yield f"Schedule    {'on' if on else 'off'} ({home.config.dreaming.time}, {home.zone}); a night by hand: dream"
     yield f"Last night  {_night(found.last_night)}"
     yield from _told(found.told)
-    yield "Store       {standing} live fragments of {sources} diaries, {recalls} searches and reads".format(
+    yield "Store       {standing} live fragments of {sources} files, {recalls} searches and reads".format(
         **found.counts
     )
     share = f"{found.memory_chars:,} of {found.budget_chars:,} characters"
