@@ -61,10 +61,13 @@ class Outcome:
 def tell(home: Home, stories: Sequence[Story], *, night: date, now: datetime, progress: Progress = unseen) -> Outcome:
     """Add tonight's entries to `DREAMS.md`; whatever goes wrong with that changes nothing else of the night."""
     known = {entry.phase for entry in home.narratives.told(night=night)}
+    asked = {one.phase: one.fragments for one in home.narratives.tellings(night) if one.refused}
     notes: list[str] = []
     for story in stories:
         if story.phase not in known and story.candidates:
             telling = _telling(home, story, night=night, now=now)
+            if asked.get(story.phase) == telling.fragments:
+                continue  # it was asked for in vain, and nothing is new
             with home.store.writing():
                 home.narratives.keep(telling)  # whoever is interrupted can be asked again
             answer = answered(home, telling, progress=progress)

@@ -128,7 +128,8 @@ class Sources:
         """Forget a file that its owner deleted: what stood only there is gone at once, unless it was promoted."""
         rows = self.connection.execute("SELECT fragment FROM sighting WHERE path = ?", (path,)).fetchall()
         self.forget(path, now=now)
-        self.connection.execute(sql("withdraw"), {"keys": json.dumps([row[0] for row in rows])})
+        gone = self.connection.execute(sql("withdraw"), {"keys": json.dumps([row[0] for row in rows])}).fetchall()
+        self.connection.execute(sql("untell"), {"ids": json.dumps([row[0] for row in gone])})
 
     def _keep(self, fragments: Mapping[FragmentId, Fragment]) -> None:
         """Keep what is new of the fragments; one that was gone stands somewhere again."""

@@ -74,7 +74,7 @@ def dies(request: BaseHTTPRequestHandler) -> None:
 class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.asked.append((self.path, self.headers.get("Authorization"), body))  # type: ignore[attr-defined]
+        self.server.asked.append((self.path, self.headers.get("Authorization"), body, dict(self.headers)))  # type: ignore[attr-defined]
         scripts = self.server.scripts  # type: ignore[attr-defined]
         script = scripts.pop(0) if len(scripts) > 1 else scripts[0]
         try:

@@ -107,6 +107,7 @@ def test_a_deleted_session_takes_what_was_only_said_there_with_it(house: House) 
     assert texts(house) == []
     with opened(house.root, environ={}, overrides=house.settings) as home:
         kept = [row[0] for row in home.store.db.conn.execute("SELECT text FROM fragment")]
+        assert not [row for row in home.store.db.conn.execute("SELECT material FROM telling") if "canoe" in row[0]]
     assert kept == ["The boiler wants 1.5 bar"]
 
 

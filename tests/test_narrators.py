@@ -58,7 +58,7 @@ def contract(narrator: Narrator) -> None:
 def test_a_model_behind_an_address_keeps_the_contract() -> None:
     with model(says(ENGLISH)) as (url, asked):
         contract(endpoint(url, "sesame"))
-    path, authorization, body = asked[0]
+    path, authorization, body, _ = asked[0]
     assert (path, authorization, body["model"]) == ("/v1/chat/completions", "Bearer sesame", "m")
     assert [message["role"] for message in body["messages"]] == ["system", "user"]
 
@@ -317,3 +317,22 @@ def test_where_no_lock_can_be_made_nobody_waits(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with slot(tmp_path / "file" / "slots", seconds=0.1):
         pass
+
+
+def test_what_the_environment_holds_for_another_address_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "Authorization: Bearer other")
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-mine")
+    with model(says(ENGLISH)) as (url, asked):
+        contract(endpoint(url, "sesame"))
+    assert asked[0][1] == "Bearer sesame"
+    assert not [name for name in asked[0][3] if name.lower().startswith("openai")]
+
+
+def test_a_prompt_that_includes_itself_is_broken_like_any_other() -> None:
+    with pytest.raises(BrokenPromptError):
+        request(MATERIAL, Wishes(own=(("system", '{% include "system.md" %} Be brief.'),)))
+
+
+def test_no_place_for_a_prompt_is_a_reason(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
+    assert refused(CommandNarrator(argv=("true",))).startswith("no place for its prompt")

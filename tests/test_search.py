@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memory.concepts import lexicon
 from memory.query import asked, relevance, term
-from memory.search import Hit, answered, search
+from memory.search import Hit, answered, search, terms_of
 from memory.store import Store
 from shelf import put
 
@@ -188,3 +188,14 @@ def test_of_a_very_common_word_the_newest_lines_are_found() -> None:
         put(store, "memory/2026-06-15.md", "\n\n".join(f"- kiln remark number {n}" for n in range(1600)))
         put(store, "memory/2026-06-16.md", "- kiln cooled down over one long cold night\n", date(2026, 6, 16))
         assert found(store, "kiln", 1)[0].text == "kiln cooled down over one long cold night"
+
+
+def test_what_was_forgotten_makes_no_word_rarer() -> None:
+    with Store.in_memory() as store:
+        lines = "\n\n".join(f"- Caroline remark {n}" for n in range(300))
+        put(store, "memory/2026-06-01.md", lines)
+        before = terms_of(store, "Caroline", WORDS)[0].weight
+        put(store, "memory/2026-06-02.md", "\n\n".join(f"- filler number {n}" for n in range(2500)))
+        store.db.conn.execute("DELETE FROM fragment WHERE text LIKE 'filler%'")
+        put(store, "memory/2026-06-02.md", lines.replace("remark", "note"))
+        assert terms_of(store, "Caroline", WORDS)[0].weight == before

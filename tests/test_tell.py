@@ -224,6 +224,26 @@ def test_hand_written_lines_in_the_diary_outlive_every_night(tmp_path: Path) -> 
     assert house.read("DREAMS.md").count("I had a thought of my own here.") == 1
 
 
+def test_a_comment_in_an_entry_stays_when_it_is_told_again(tmp_path: Path) -> None:
+    house = studio(tmp_path)
+    house.night(NIGHT, [Phase.LIGHT])
+    prose = told(house)[0]
+    house.write("DREAMS.md", house.read("DREAMS.md").replace(prose, f"{prose}\n\n<!-- ask Ana -->"))
+    with model(says(ENGLISH)) as (url, _):
+        again(studio(tmp_path, url))
+    assert told(house) == [ENGLISH]
+    assert house.read("DREAMS.md").count("<!-- ask Ana -->") == 1
+
+
+def test_a_model_that_was_asked_in_vain_is_not_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dreaming.narrators.telling.plain", lambda _: None)
+    with model(says("- a\n- list")) as (url, asked):
+        house = studio(tmp_path, url)
+        house.night(NIGHT, [Phase.LIGHT])
+        house.night("2026-06-16T09:00", [Phase.LIGHT])
+    assert len(asked) == 2
+
+
 # -- the commands --------------------------------------------------------------------------------------------------
 
 

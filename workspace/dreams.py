@@ -84,7 +84,9 @@ def with_other_prose(text: str, old: Entry, prose: str) -> str | None:
     for block in _blocks(lines, _DIARY):
         for place, entry in _entries(lines, block[1:-1]):
             if entry == old:
-                said = [RULE, "", f"*{old.stamp}*", "", *_prose(prose).split("\n"), ""]
+                own = [comment for line in lines[place.start : place.stop] for comment in _COMMENT.findall(line)]
+                kept = [part for comment in own for part in (comment, "")]  # what the user noted there stays
+                said = [RULE, "", f"*{old.stamp}*", "", *_prose(prose).split("\n"), "", *kept]
                 lines[place.start : place.stop] = [f"{line}{end}" for line in said]
                 return mark + "".join(lines)
     return None

@@ -38,4 +38,7 @@ def _printed(argv: tuple[str, ...]) -> str:
         done = subprocess.run(argv, capture_output=True, timeout=KEY_SECONDS, check=True, stdin=subprocess.DEVNULL)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         raise NarratorError("narrative.api_key_command", f"it gave no key: {type(error).__name__}") from error
-    return done.stdout.decode("utf-8", "replace").strip()
+    printed = done.stdout.decode("utf-8", "replace").split("\n")[0].strip()  # stores of passwords put notes below
+    if not printed:
+        raise NarratorError("narrative.api_key_command", "it printed no key on its first line")
+    return printed

@@ -33,7 +33,16 @@ class CommandNarrator:
 
     def write(self, request: Request, *, seconds: float) -> str:
         """Return an entry within so many seconds; raise NarratorError when there is none."""
-        with tempfile.TemporaryDirectory(prefix="dream-") as folder, tempfile.TemporaryFile() as prompt:
+        try:
+            return self._written(request, seconds)
+        except OSError as error:
+            raise NarratorError(self.name, f"no place for its prompt: {error.strerror}") from error
+
+    def _written(self, request: Request, seconds: float) -> str:
+        with (
+            tempfile.TemporaryDirectory(prefix="dream-", ignore_cleanup_errors=True) as folder,
+            tempfile.TemporaryFile() as prompt,
+        ):
             prompt.write(f"{request.system}\n\n{request.asked}\n".encode())
             prompt.seek(0)
             process = self._started(Path(folder), prompt)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Any
 
 from dreaming.narrators.entry import NarratorError, Request
 from dreaming.narrators.listening import heard
@@ -12,6 +13,20 @@ RETRIES = 1
 """How often a refused connection, a 429 or a 5xx is tried again; within the time of the call."""
 NO_KEY = "none"
 """Sent where no key is configured: servers on one's own machine want none, and the SDK wants something."""
+
+SENT = frozenset(
+    (
+        "host",
+        "accept",
+        "accept-encoding",
+        "connection",
+        "content-length",
+        "content-type",
+        "transfer-encoding",
+        "user-agent",
+    )
+)
+"""The headers that are sent besides the key; the SDK would add what `OPENAI_…` variables name."""
 
 Key = Callable[[], str]
 
@@ -37,11 +52,17 @@ class EndpointNarrator:
     def _stream(self, request: Request, seconds: float) -> Iterator[str]:
         from openai import DefaultHttpxClient, OpenAI
 
-        direct = DefaultHttpxClient(follow_redirects=False, timeout=seconds)
+        key = self.key() or NO_KEY
+
+        def plainly(request: Any) -> None:
+            """Send our key and nothing that the environment holds for another address."""
+            for name in [name for name in request.headers if name.lower() not in SENT]:
+                del request.headers[name]
+            request.headers["Authorization"] = f"Bearer {key}"
+
+        direct = DefaultHttpxClient(follow_redirects=False, timeout=seconds, event_hooks={"request": [plainly]})
         with (
-            OpenAI(
-                api_key=self.key() or NO_KEY, base_url=self.base_url, max_retries=RETRIES, http_client=direct
-            ) as client,
+            OpenAI(api_key=key, base_url=self.base_url, max_retries=RETRIES, http_client=direct) as client,
             client.chat.completions.create(
                 model=self.model,
                 messages=[

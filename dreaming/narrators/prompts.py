@@ -37,7 +37,7 @@ LANGUAGES = {
 }
 EARLIER_ENTRIES, EARLIER_CHARACTERS = 3, 360
 """What a model sees of the last entries (SPEC 11)."""
-BREAKS = (TemplateError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+BREAKS = (TemplateError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What a prompt of the user's may raise while it is filled in."""
 TEXT_CHARACTERS = 400
 """What it sees of a text; a chunk is shorter, a promoted text may be longer."""

@@ -3,3 +3,4 @@ DELETE FROM fragment
 WHERE key IN (SELECT value FROM json_each(:keys))
   AND NOT EXISTS (SELECT 1 FROM sighting WHERE sighting.fragment = fragment.key)
   AND NOT EXISTS (SELECT 1 FROM promotion WHERE promotion.fragment = fragment.id)
+RETURNING id
