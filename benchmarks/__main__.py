@@ -52,6 +52,7 @@ def _measure(home: Home) -> None:
     row("the same night again", f"{seconds(night(2)):.2f} s")
     row("one recall recorded", _spread([seconds(_recall(home, n)) for n in range(200)]))
     row("one search", _spread([seconds(_search(home, n)) for n in range(200)]))
+    row("two Chinese characters", _spread([seconds(_two_characters(home, n)) for n in range(200)]))
     row("the sync before it", _spread([seconds(_sync(home)) for n in range(20)]))
 
 
@@ -90,6 +91,11 @@ def _search(home: Home, number: int) -> Callable[[], object]:
     dice = Random(number)
     word = diaries.english if number % 2 else diaries.chinese
     query = " ".join(word(diaries.rank(dice)) for _ in range(dice.randrange(1, 5)))
+    return lambda: ranking.search(home.store, query, home.lexicon, limit=RESULTS)
+
+
+def _two_characters(home: Home, number: int) -> Callable[[], object]:
+    query = diaries.chinese(diaries.rank(Random(number)))[:2]
     return lambda: ranking.search(home.store, query, home.lexicon, limit=RESULTS)
 
 
