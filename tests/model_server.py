@@ -63,6 +63,19 @@ def stalls(text: str = "", *, seconds: float = 30) -> Script:
     return script
 
 
+def trickles(beginning: bytes, *, seconds: float = 30) -> Script:
+    """Send something, then a blank now and then: no single read waits long, and there is no end."""
+
+    def script(request: BaseHTTPRequestHandler) -> None:
+        request.wfile.write(beginning)
+        until = time.monotonic() + seconds
+        while not request.server.closing and time.monotonic() < until:  # type: ignore[attr-defined]
+            request.wfile.write(b" ")
+            time.sleep(0.02)
+
+    return script
+
+
 def dies(request: BaseHTTPRequestHandler) -> None:
     """Promise more than is sent, and hang up."""
     request.send_response(200)

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,9 +13,11 @@ from typing import Any
 
 import pytest
 
+from memory import embedders
 from memory.embedders import Embedder, EmbedderError, EndpointEmbedder, LocalEmbedder
 from memory.store import Store
 from memory.vectors import keep_vectors
+from model_server import model, sends, trickles
 from shelf import put
 from vectors_by_words import WordEmbedder, needs_model, needs_numpy, texts_near
 
@@ -148,6 +151,7 @@ REFUSED = {
     "no numbers": (200, b'{"data": [{"index": 0, "embedding": ["a"]}, {"index": 1, "embedding": ["b"]}]}'),
     "not finite": (200, b'{"data": [{"index": 0, "embedding": [NaN]}, {"index": 1, "embedding": [1]}]}'),
     "empty rows": (200, b'{"data": [{"index": 0, "embedding": []}, {"index": 1, "embedding": []}]}'),
+    "an endless place": (200, b'{"data": [{"index": Infinity, "embedding": [1]}]}'),
     "deep nesting": (200, b"[" * 100_000),
 }
 
@@ -167,6 +171,60 @@ def test_an_endpoint_that_does_not_answer_as_it_should_is_an_error(reply: tuple[
 def test_an_address_where_nobody_answers_is_an_error(url: str) -> None:
     with pytest.raises(EmbedderError, match="searched by words alone"):
         EndpointEmbedder(model="m", base_url=url).embed(["one"])
+
+
+TRICKLES = {
+    "a body": b"HTTP/1.0 200 OK\r\n\r\n",
+    "a header": b"HTTP/1.0 200 OK\r\nX-Slow: ",
+    "a status": b"HTTP/1.0 200 ",
+}
+
+
+@needs_numpy
+@pytest.mark.usefixtures("no_proxy")
+@pytest.mark.parametrize("beginning", TRICKLES.values(), ids=TRICKLES.keys())
+def test_an_answer_that_trickles_for_ever_ends_at_the_time_limit(beginning: bytes) -> None:
+    began = time.monotonic()
+    with model(trickles(beginning, seconds=5)) as (url, _), pytest.raises(EmbedderError, match=r"within 0\.3 s"):
+        EndpointEmbedder(model="m", base_url=url, timeout_seconds=0.3).embed(["one"])
+    assert time.monotonic() - began < 3
+
+
+@needs_numpy
+@pytest.mark.usefixtures("no_proxy")
+def test_an_answer_without_an_end_is_not_read_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedders, "REPLY_BYTES", 1000)
+    with model(sends(200, b" " * 5000)) as (url, _), pytest.raises(EmbedderError, match="more than 1,000 bytes"):
+        EndpointEmbedder(model="m", base_url=url).embed(["one"])
+
+
+SECRET_ADDRESSES = {
+    "user and password": ("http://ann:sesame@127.0.0.1:1/v1", "http://127.0.0.1:1/v1/embeddings"),
+    "a query": ("http://127.0.0.1:1/v1?key=sesame", "http://127.0.0.1:1/v1"),
+    "a fragment": ("http://127.0.0.1:1/v1#sesame", "http://127.0.0.1:1/v1"),
+    "a password with a slash": ("http://ann:1/sesame@127.0.0.1:1/v1", "base_url"),
+    "a password in the place of a port": ("http://ann:sesame/x@127.0.0.1", "base_url"),
+    "a broken host": ("http://ann:sesame@[::1/v1", "base_url"),
+    "no scheme": ("ann:sesame@127.0.0.1/v1", "base_url"),
+}
+
+
+@needs_numpy
+@pytest.mark.usefixtures("no_proxy")
+@pytest.mark.parametrize(("url", "shown"), SECRET_ADDRESSES.values(), ids=SECRET_ADDRESSES.keys())
+def test_of_an_address_only_scheme_host_port_and_path_are_told(url: str, shown: str) -> None:
+    with pytest.raises(EmbedderError) as caught:
+        EndpointEmbedder(model="m", base_url=url).embed(["one"])
+    assert shown in str(caught.value)
+    assert "sesame" not in str(caught.value)
+
+
+@needs_numpy
+@pytest.mark.usefixtures("no_proxy")
+def test_a_refusal_does_not_tell_the_query_of_the_address() -> None:
+    with model(sends(401, b"")) as (url, _), pytest.raises(EmbedderError, match="/v1 answered 401") as caught:
+        EndpointEmbedder(model="m", base_url=f"{url}?key=sesame").embed(["one"])
+    assert "sesame" not in str(caught.value)
 
 
 @needs_numpy
