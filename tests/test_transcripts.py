@@ -329,6 +329,7 @@ SESSION_ROWS = [
     whole("sub-agent session", Host.OPENCLAW, head(spawnedBy="agent:main:main"), claws),
     whole("sub-agent task", Host.OPENCLAW, claws(SUBAGENT), claws),
     whole("sub-agent thread", Host.CODEX, meta(source={"subagent": {"thread_spawn": {}}}), codex),
+    whole("unattended run", Host.CODEX, meta(source="exec", originator="codex_exec"), codex),
 ]
 
 MESSAGE_ROWS = [
@@ -378,6 +379,8 @@ TURN_ROWS = [
     turn("hook feedback", Host.CLAUDE, claude("Stop hook feedback:\nWrite it down.", isMeta=True), claude),
     turn("hook feedback", Host.CLAUDE, claude("Write it down.", isMeta=True, rowSource="hook"), claude),
     turn("hook prompt", Host.CODEX, codex('<hook_prompt hook_run_id="1">Write it down.</hook_prompt>'), codex),
+    turn("unattended turn", Host.CLAUDE, claude("Fetch the news.", entrypoint="sdk-cli", promptSource="sdk"), claude),
+    turn("unattended turn", Host.CLAUDE, claude("Review it.", entrypoint="claude-code-github-action"), claude),
     turn("channel without a sender", Host.CLAUDE, claude('<channel source="ci">Build failed</channel>'), claude),
     Row(
         "sub-agent result",
@@ -580,6 +583,26 @@ def test_a_person_who_types_something_like_a_marker_is_a_person(tmp_path: Path, 
 def test_a_mark_of_the_host_outweighs_the_text(tmp_path: Path, text: str) -> None:
     path = session(tmp_path, [claws(text, provenance={"kind": "external_user"}), claws(NOTED, "assistant")])
     assert said(path) == [text, NOTED]
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        {"entrypoint": "cli"},
+        {"entrypoint": "claude-vscode"},
+        {"entrypoint": "remote_mobile", "promptSource": "sdk", "origin": {"kind": "human"}},
+        {"entrypoint": "sdk-cli", "origin": {"kind": "human"}},
+        {"entrypoint": "sdk-cli", "promptSource": "typed"},
+    ],
+    ids=str,
+)
+def test_a_person_at_another_entrance_is_a_person(tmp_path: Path, mark: Json) -> None:
+    assert said(session(tmp_path, [claude(GATE, **mark), claude(NOTED, "assistant", **mark)])) == [GATE, NOTED]
+
+
+@pytest.mark.parametrize("source", ["cli", "vscode", "appServer", None])
+def test_a_person_at_codex_is_a_person(tmp_path: Path, source: str | None) -> None:
+    assert said(session(tmp_path, [meta(source=source), codex(GATE)])) == [GATE]
 
 
 def test_a_narrative_prompt_quoted_later_is_a_persons(tmp_path: Path) -> None:

@@ -210,6 +210,21 @@ def _is_codex_subagent(entry: Entry) -> bool:
     return bool(part(meta, "source").get("subagent")) or word(meta, "thread_source") == "subagent"
 
 
+def _is_codex_exec(entry: Entry) -> bool:
+    """Tell what `codex exec` ran: its prompt is an argument, from a script as a rule."""
+    return entry.record.get("type") == "session_meta" and word(part(entry.record, "payload"), "source") == "exec"
+
+
+_UNATTENDED = ("sdk-cli", "claude-code-github-action")
+"""How Claude Code says that it was started as `claude -p`, by a script or by an action of GitHub."""
+
+
+def _is_of_a_script(entry: Entry) -> bool:
+    """Tell a prompt of `claude -p`; a person who steers such a run from elsewhere is marked as one."""
+    human = word(part(entry.record, "origin"), "kind") == "human" or word(entry.record, "promptSource") == "typed"
+    return word(entry.record, "entrypoint") in _UNATTENDED and not human
+
+
 _NARRATING = re.compile(r"(?:/private)?/(?:tmp|var/tmp|var/folders/\S+)/dream-[a-z0-9_]{8}/?")
 
 
@@ -319,6 +334,7 @@ SESSIONS = (
     Rule("sub-agent session", OPENCLAW, _has_key("sub-agent session")),
     Rule("sub-agent task", OPENCLAW, _unmarked(_opens_with(*_SUBAGENT)), opening=True),
     Rule("sub-agent thread", frozenset({Host.CODEX}), _is_codex_subagent),
+    Rule("unattended run", frozenset({Host.CODEX}), _is_codex_exec),
 )
 """What rules out a whole session, from the record on that shows it."""
 
@@ -346,6 +362,7 @@ TURNS = (
     Rule("runtime", OPENCLAW, lambda entry: word(_provenance(entry), "kind") == "internal_system"),
     Rule("runtime wake", OPENCLAW, _unmarked(_is_wake)),
     Rule("external content", OPENCLAW, _opens_with(_EXTERNAL)),
+    Rule("unattended turn", CLAUDE, _is_of_a_script),
     Rule("hook feedback", CLAUDE, _is_of_a_hook),
     Rule("hook prompt", CODEX, _opens_with(_HOOK_PROMPT)),
     Rule("channel without a sender", CLAUDE, lambda entry: bool(_CHANNEL.match(entry.text))),
