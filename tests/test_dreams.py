@@ -3,7 +3,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from workspace.dreams import archive, entries, harmless, with_entry, with_section, without_oldest
+from workspace.dreams import (
+    Entry,
+    archive,
+    entries,
+    harmless,
+    with_entry,
+    with_other_prose,
+    with_section,
+    without_oldest,
+)
 from workspace.errors import DamagedBlockError
 from workspace.lines import split_lines
 
@@ -251,6 +260,14 @@ def test_an_entry_is_archived_once() -> None:
     _, removed = without_oldest(FIRST_NIGHT, 0)
     archived = archive("", 2026, removed)
     assert archive(archived, 2026, removed) == archived
+
+
+def test_an_archived_entry_is_replaced_where_it_stands() -> None:
+    _, removed = without_oldest(night(FIRST_NIGHT, LATER, "Second."), 0)
+    archived = archive("My old nights.\n", 2026, removed)
+    old, _ = entries(archived, archived=True)
+    assert with_other_prose(archived, old, "Told again.", archived=True) == archived.replace(old.prose, "Told again.")
+    assert with_other_prose(archived, Entry(stamp=STAMP, prose="Not there."), "x", archived=True) is None
 
 
 def test_a_later_night_is_archived_behind_the_earlier() -> None:

@@ -68,8 +68,7 @@ def with_entry(text: str, stamp: str, prose: str, *, before: Sequence[Entry] = (
     mark = BOM if text.startswith(BOM) else ""
     lines, end = _with_diary(text.removeprefix(mark))
     blocks = _blocks(lines, _DIARY)
-    standing = [(place.start, one) for block in blocks for place, one in _entries(lines, block[1:-1])]
-    later = [start for start, one in standing if one in before]
+    later = [place.start for place, one in _standing(lines) if one in before]
     at = later[0] if later else blocks[-1].stop - 1
     gap = [""] if lines[at - 1].strip() else []
     added = [*gap, RULE, "", f"*{entry.stamp}*", "", *entry.prose.split("\n"), ""]
@@ -77,19 +76,18 @@ def with_entry(text: str, stamp: str, prose: str, *, before: Sequence[Entry] = (
     return mark + "".join(lines)
 
 
-def with_other_prose(text: str, old: Entry, prose: str) -> str | None:
+def with_other_prose(text: str, old: Entry, prose: str, *, archived: bool = False) -> str | None:
     """Return the text with other prose under an entry's stamp; None when that entry does not stand there as it was."""
     mark = BOM if text.startswith(BOM) else ""
     lines, end = split_lines(text.removeprefix(mark)), line_end(text)
-    for block in _blocks(lines, _DIARY):
-        for place, entry in _entries(lines, block[1:-1]):
-            if entry == old:
-                own = [comment for line in lines[place.start : place.stop] for comment in _COMMENT.findall(line)]
-                kept = [part for comment in own for part in (comment, "")]  # what the user noted there stays
-                said = [RULE, "", f"*{old.stamp}*", "", *_prose(prose).split("\n"), "", *kept]
-                lines[place.start : place.stop] = [f"{line}{end}" for line in said]
-                return mark + "".join(lines)
-    return None
+    place = next((place for place, entry in _standing(lines, archived=archived) if entry == old), None)
+    if place is None:
+        return None
+    own = [comment for line in lines[place.start : place.stop] for comment in _COMMENT.findall(line)]
+    kept = [part for comment in own for part in (comment, "")]  # what the user noted there stays
+    said = [RULE, "", f"*{old.stamp}*", "", *_prose(prose).split("\n"), "", *kept]
+    lines[place.start : place.stop] = [f"{line}{end}" for line in said]
+    return mark + "".join(lines)
 
 
 def entry_of(stamp: str, prose: str) -> Entry:
@@ -102,20 +100,18 @@ def has_diary(text: str) -> bool:
     return bool(_blocks(split_lines(text), _DIARY))
 
 
-def entries(text: str) -> tuple[Entry, ...]:
-    """Return the narratives of the diary, oldest first; what the user wrote between them is none."""
-    lines = split_lines(text)
+def entries(text: str, *, archived: bool = False) -> tuple[Entry, ...]:
+    """Return the narratives of the diary or an archive, oldest first; what the user wrote between them is none."""
     try:
-        blocks = _blocks(lines, _DIARY)
+        return tuple(entry for _, entry in _standing(split_lines(text), archived=archived))
     except DamagedBlockError:
         return ()
-    return tuple(entry for block in blocks for _, entry in _entries(lines, block[1:-1]))
 
 
 def without_oldest(text: str, keep: int) -> tuple[str, str]:
     """Return the text with its newest `keep` entries, and the Markdown of those taken out."""
     lines = split_lines(text)
-    found = [place for block in _blocks(lines, _DIARY) for place, _ in _entries(lines, block[1:-1])]
+    found = [place for place, _ in _standing(lines)]
     oldest = found[: max(0, len(found) - max(0, keep))]
     removed = "".join("".join(lines[place.start : place.stop]) for place in oldest)
     for place in reversed(oldest):
@@ -126,7 +122,7 @@ def without_oldest(text: str, keep: int) -> tuple[str, str]:
 def archive(text: str, year: int, removed: str) -> str:
     """Add removed entries to the archive of a year; one that stands there already is not added again."""
     lines = split_lines(removed)
-    known = {entry for _, entry in _entries(split_lines(text))}
+    known = set(entries(text, archived=True))
     added = [place for place, entry in _entries(lines) if entry not in known]
     if not added:
         return text
@@ -201,6 +197,13 @@ def _top(text: str, lines: Sequence[str]) -> tuple[int, list[str]]:
     front = _FRONT_MATTER.match(text)
     last = len(split_lines(front[0])) - 1 if front else -1
     return (0 if last in fenced else last + 1), [TITLE, ""]
+
+
+def _standing(lines: Sequence[str], *, archived: bool = False) -> list[tuple[range, Entry]]:
+    """Return each entry with its lines: of the diary's blocks, or of an archive, which has none."""
+    if archived:
+        return list(_entries(lines))
+    return [found for block in _blocks(lines, _DIARY) for found in _entries(lines, block[1:-1])]
 
 
 def _entries(lines: Sequence[str], among: range | None = None) -> Iterator[tuple[range, Entry]]:
