@@ -83,11 +83,15 @@ def tell(home: Home, stories: Sequence[Story], *, night: date, now: datetime, pr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What came of asking for an entry: the entry or None, how it went, and why it is not what was configured."""
+    """What came of asking for an entry: the entry or None, how it went, and why it is not what was configured.
+
+    `unwritten` is why the diary has not got it, empty when it has.
+    """
 
     telling: Telling
     entry: Narrative | None
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    unwritten: str = ""
 
 
 def answered(home: Home, telling: Telling, *, progress: Progress = unseen) -> Answer:
@@ -212,13 +216,18 @@ def _write(home: Home, *, night: date, now: datetime) -> None:
     archive(home, now=now)
 
 
+def archive_name(year: int) -> str:
+    """Return the name of the file that keeps the entries which had to make room in a year."""
+    return f"memory/archive/DREAMS-{year}.md"
+
+
 def archive(home: Home, *, now: datetime) -> None:
     """Move entries there is no room for to the archive of the year."""
     document = home.files.read(DREAMS)
     text, removed = dreams.without_oldest(document.text, home.config.narrative.diary_entries)
     if removed:
         year = home.local_date(now).year
-        home.rewrite(f"memory/archive/DREAMS-{year}.md", lambda old: dreams.archive(old, year, removed))
+        home.rewrite(archive_name(year), lambda old: dreams.archive(old, year, removed))
         home.files.write(document, text)
 
 

@@ -70,8 +70,20 @@ class Narratives:
         nights = [date.fromisoformat(row[0]) for row in rows]
         return [one for night in nights for one in reversed(self.told(night=night)) if not one.written]
 
+    def begin(self, night: date, phase: Phase, digest: str) -> None:
+        """Record that an entry is about to be written, so that it is known to be ours also after a kill.
+
+        Of its prose only a digest is kept, which holds no word that a later rule hides.
+        """
+        self.store.set_setting(_begun(night, phase), " ".join(sorted(self.begun(night, phase) | {digest})))
+
+    def begun(self, night: date, phase: Phase) -> frozenset[str]:
+        """Return the digests of entries that were about to be written, and of which nobody knows whether they were."""
+        return frozenset((self.store.setting(_begun(night, phase)) or "").split())
+
     def wrote(self, night: date, phase: Phase) -> None:
         """Record that an entry stands in `DREAMS.md`; what the user does to it there is the user's own affair."""
+        self.connection.execute("DELETE FROM setting WHERE name = ?", (_begun(night, phase),))
         self.connection.execute(
             "UPDATE narrative SET written = 1 WHERE night = ? AND phase = ?", (night.isoformat(), phase)
         )
@@ -133,3 +145,7 @@ class Narratives:
         """Return the newest night that had something to tell."""
         (night,) = self.connection.execute("SELECT max(night) FROM telling").fetchone()
         return date.fromisoformat(night) if night else None
+
+
+def _begun(night: date, phase: Phase) -> str:
+    return f"begun {night.isoformat()} {phase}"

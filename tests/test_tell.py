@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,19 +15,22 @@ from click.testing import CliRunner, Result
 from dreaming.cli import dream
 from dreaming.cli.progress import progress
 from dreaming.home import opened
-from dreaming.narrate import ChangedEntryError, NothingToTellError, narrate
+from dreaming.narrate import NothingToTellError, narrate
 from dreaming.night import run_night
 from dreaming.overview import ToldPhase, overview
+from dreaming.tell import Answer
 from house import ZONE, House, moment
 from memory.model import Phase
 from model_server import ENGLISH, Script, dies, model, says, sends, stalls
 from workspace.dreams import entries
+from workspace.files import Document, Files
 
 DIARY = (
     "# Studio\n\n- The kiln takes cone six, because the new clay melts at eight\n\n"
     "- The glaze ran down a shelf in spring\n\n- Marta fires the bowls on Tuesdays\n"
 )
 NIGHT = "2026-06-16T03:00"
+ARCHIVE = "memory/archive/DREAMS-2026.md"
 
 
 @pytest.fixture(autouse=True)
@@ -53,9 +57,9 @@ def status(house: House, at: str = NIGHT) -> dict[Phase, ToldPhase]:
         return {one.phase: one for one in overview(home, now=moment(at)).told}
 
 
-def again(house: House, *phases: Phase) -> None:
+def again(house: House, *phases: Phase) -> tuple[Answer, ...]:
     with opened(house.root, environ={}, overrides=house.settings) as home:
-        narrate(home, night=moment(NIGHT).date(), phases=phases or tuple(Phase), now=moment("2026-06-20T12:00"))
+        return narrate(home, night=moment(NIGHT).date(), phases=phases or tuple(Phase), now=moment("2026-06-20T12:00"))
 
 
 def test_a_model_writes_the_entry_and_what_it_cost_is_shown(tmp_path: Path) -> None:
@@ -202,8 +206,8 @@ def test_an_entry_somebody_changed_stays_as_it_is(tmp_path: Path) -> None:
     house.night(NIGHT, [Phase.LIGHT])
     changed = house.read("DREAMS.md").replace(told(house)[0], "What I remember of that night.")
     house.write("DREAMS.md", changed)
-    with pytest.raises(ChangedEntryError):
-        again(house)
+    (answer,) = again(house)
+    assert "changed by hand in DREAMS.md" in answer.unwritten
     assert house.read("DREAMS.md") == changed
 
 
@@ -244,6 +248,94 @@ def test_a_model_that_was_asked_in_vain_is_not_asked_again(tmp_path: Path, monke
     assert len(asked) == 2
 
 
+def archive_of_two_nights(root: Path) -> House:
+    """Tell two nights where only the newest entry stays: the first one's stands in the archive."""
+    house = studio(root, "", **{"narrative.diary_entries": 1})
+    house.night(NIGHT, [Phase.LIGHT])
+    house.write("memory/2026-06-17.md", "# Garden\n\n- The beans want a fence, because deer come at dawn\n")
+    house.night("2026-06-18T03:00", [Phase.LIGHT])
+    return house
+
+
+def test_an_entry_in_the_archive_is_replaced_where_it_stands(tmp_path: Path) -> None:
+    house = archive_of_two_nights(tmp_path)
+    (old,) = entries(house.read(ARCHIVE), archived=True)
+    archive, diary = house.read(ARCHIVE), house.read("DREAMS.md")
+    with model(says(ENGLISH)) as (url, _):
+        again(studio(tmp_path, url, **{"narrative.diary_entries": 1}), Phase.LIGHT)
+    assert house.read(ARCHIVE) == archive.replace(old.prose, ENGLISH)
+    assert house.read("DREAMS.md") == diary
+
+
+def test_an_entry_somebody_changed_in_the_archive_stays_and_its_file_is_named(tmp_path: Path) -> None:
+    house = archive_of_two_nights(tmp_path)
+    (old,) = entries(house.read(ARCHIVE), archived=True)
+    house.write(ARCHIVE, house.read(ARCHIVE).replace(old.prose, "What I remember of that night."))
+    before = house.digests()
+    (answer,) = again(house, Phase.LIGHT)
+    assert f"changed by hand in {ARCHIVE}" in answer.unwritten
+    assert house.digests() == before
+
+
+class Killed(Files):
+    """Files whose process ends when one of them is written, before anything else is."""
+
+    def write(self, document: Document, text: str) -> bool:
+        super().write(document, text)
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("stands", [True, False], ids=["replaced", "added"])
+def test_an_entry_whose_telling_was_killed_is_still_ours(tmp_path: Path, *, stands: bool) -> None:
+    house = studio(tmp_path)
+    house.night(NIGHT, [Phase.LIGHT])
+    own = told(house)[0]
+    if not stands:
+        house.write("DREAMS.md", house.read("DREAMS.md").replace(f"---\n\n*June 16, 2026, 3:00 AM CST*\n\n{own}\n", ""))
+    with model(says(ENGLISH)) as (url, _):
+        settings = studio(tmp_path, url).settings
+        with opened(tmp_path, environ={}, overrides=settings) as home:
+            killed = replace(home, files=Killed(tmp_path))
+            with pytest.raises(KeyboardInterrupt):
+                narrate(killed, night=moment(NIGHT).date(), phases=[Phase.LIGHT], now=moment("2026-06-20T12:00"))
+    assert told(house) == [ENGLISH]
+    assert [one.unwritten for one in again(house)] == [""]
+    assert told(house) == [own]
+
+
+def test_a_rule_that_hides_a_word_of_an_entry_does_not_make_it_a_changed_one(tmp_path: Path) -> None:
+    house = studio(tmp_path)
+    house.night(NIGHT, [Phase.LIGHT])
+    assert "cone six" in told(house)[0]
+    hiding = studio(tmp_path, "", **{"redact.patterns": ["cone six"]})
+    hiding.night("2026-06-17T03:00", [Phase.LIGHT])
+    assert [one.unwritten for one in again(hiding)] == [""]
+    assert len(told(house)) == 1
+    assert "cone six" not in house.read("DREAMS.md")
+
+
+def test_an_entry_that_was_taken_out_is_told_again_though_the_one_beside_it_was_changed(tmp_path: Path) -> None:
+    house = studio(tmp_path)
+    house.night(NIGHT)
+    text, (light, rem) = house.read("DREAMS.md"), told(house)
+    stamp = "---\n\n*June 16, 2026, 3:00 AM CST*\n\n"
+    house.write("DREAMS.md", text.replace(f"{stamp}{light}\n\n", "").replace(rem, f"{rem} So be it."))
+    with model(says(ENGLISH)) as (url, _):
+        first, second = again(studio(tmp_path, url))
+    assert (first.unwritten, "the rem entry" in second.unwritten) == ("", True)
+    assert told(house) == [ENGLISH, f"{rem} So be it."]
+
+
+def test_a_taken_out_entry_comes_back_from_the_same_narrator(tmp_path: Path) -> None:
+    house = studio(tmp_path)
+    house.night(NIGHT, [Phase.LIGHT])
+    text, (own,) = house.read("DREAMS.md"), told(house)
+    house.write("DREAMS.md", text.replace(f"---\n\n*June 16, 2026, 3:00 AM CST*\n\n{own}\n\n", ""))
+    assert told(house) == []
+    again(house)
+    assert house.read("DREAMS.md") == text
+
+
 # -- the commands --------------------------------------------------------------------------------------------------
 
 
@@ -269,6 +361,16 @@ def test_narrate_says_who_wrote_what(tmp_path: Path) -> None:
     missing = ran(house, "narrate", "--night", "2026-06-01")
     assert missing.exit_code == 1
     assert "run the night first: dream" in missing.output
+
+
+def test_narrate_reports_every_phase_also_beside_a_changed_one(tmp_path: Path) -> None:
+    house = studio(tmp_path)
+    house.night(NIGHT)
+    house.write("DREAMS.md", house.read("DREAMS.md").replace(told(house)[0], "What I remember of that night."))
+    done = ran(house, "narrate", "--night", "2026-06-16")
+    assert done.exit_code == 1
+    assert done.stdout == "2026-06-16 light left as it is\n2026-06-16 rem   written by plain\n"
+    assert done.stderr.startswith("dream: the light entry of 2026-06-16 was changed by hand in DREAMS.md")
 
 
 def test_a_narrator_that_lacks_something_is_refused_with_its_key(tmp_path: Path) -> None:

@@ -1,13 +1,15 @@
 """`dream narrate`: write the entries of a night again, from what is stored of it."""
 
+import sys
 from datetime import date, datetime
 
 import click
 
 from dreaming import documents
-from dreaming.cli.common import Common, common_options, complain, json_option, print_json, say
+from dreaming.cli.common import REFUSED, Common, common_options, complain, json_option, print_json, say
 from dreaming.cli.progress import progress
 from dreaming.narrate import narrate as told_again
+from dreaming.tell import Answer
 from memory.model import Phase
 
 
@@ -34,6 +36,14 @@ def narrate(common: Common, night: datetime | None, phases: tuple[str, ...], *, 
         print_json(documents.narrate(answers))
     else:
         for answer in answers:
-            who = f"written by {answer.entry.narrator}" if answer.entry else "nothing to tell"
-            say(f"{answer.telling.night} {answer.telling.phase:<5} {who}")
+            say(f"{answer.telling.night} {answer.telling.phase:<5} {_what(answer)}")
     complain(tuple(note for answer in answers for note in answer.notes))
+    if unwritten := tuple(answer.unwritten for answer in answers if answer.unwritten):
+        complain(unwritten)
+        sys.exit(REFUSED)
+
+
+def _what(answer: Answer) -> str:
+    if answer.unwritten:
+        return "left as it is"
+    return f"written by {answer.entry.narrator}" if answer.entry else "nothing to tell"
