@@ -103,17 +103,6 @@ def expanded(path: Path) -> Path:
         return path
 
 
-def _only(available: object) -> Callable[[Any], Any]:
-    """Refuse every choice but the one that this version has."""
-
-    def check(value: object) -> object:
-        if value != available:
-            raise ValueError("not available")
-        return value
-
-    return check
-
-
 Share = Annotated[float, Field(ge=0, le=1)]
 Similarity = Annotated[float, Field(gt=0, le=1)]
 Days = Annotated[int, Field(ge=1, le=CENTURY_DAYS), Unit("days")]
@@ -138,11 +127,7 @@ Masks = Annotated[
     tuple[Literal["email", "phone", "ip"], ...], Field(strict=False), Legal('a list out of "email", "phone" and "ip"')
 ]
 Language = Literal["auto", "de", "en", "es", "fr", "ja", "ko", "pt", "ru", "zh"]
-Mode = Annotated[
-    Literal["apply", "review"],
-    AfterValidator(_only("apply")),
-    Legal('"apply"; "review" is not available in this version'),
-]
+Mode = Literal["apply", "review"]
 Narrator = Literal["plain", "model", "command"]
 
 

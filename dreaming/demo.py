@@ -12,7 +12,7 @@ from pathlib import Path
 from dreaming.home import Home, opened
 from dreaming.night import NightReport, enabled, run_night
 from dreaming.reading import search
-from memory.journal import Promotion, State
+from memory.promotions import Promotion, State
 from workspace.diary import diaries
 
 NIGHT_AT = time(3)
@@ -51,7 +51,7 @@ def play(folder: Path, *, fresh: bool, show: Callable[[NightReport], None]) -> t
         for day in sorted({diary.day for diary in listed}):
             _laid(sample, folder, *(diary.path for diary in listed if diary.day == day))
             show(_day(home, day, [question for question in questions if question.at.date() == day]))
-        return home.journal.promotions(state=State.IN_FORCE)
+        return home.promotions.all(State.IN_FORCE)
 
 
 def _day(home: Home, day: date, questions: Sequence[Question]) -> NightReport:

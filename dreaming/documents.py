@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from dreaming.reading import Found, Read
     from dreaming.scan import Scan
     from dreaming.tell import Answer
-    from memory.journal import NightRecord, Promotion
+    from memory.journal import NightRecord
     from memory.model import FragmentId
+    from memory.promotions import Promotion
     from workspace.append import Appended
     from workspace.dreams import Entry
 

@@ -9,8 +9,8 @@ from dreaming.phases.deep import Examined, deep
 from dreaming.phases.night import Night
 from dreaming.places import named
 from dreaming.promote import known_before
-from memory.journal import Promotion
 from memory.model import FragmentId, Kind
+from memory.promotions import Promotion
 
 HOPELESS = frozenset({"origin", "clean", "stands_alone", "not_promoted", "source"})
 """What fails one of these is not near: no further search brings it closer."""
@@ -51,7 +51,7 @@ def nearest(home: Home, *, now: datetime) -> tuple[Examined, ...]:
 def written_of(home: Home, found: Sequence[Examined]) -> Mapping[FragmentId, tuple[Promotion, ...]]:
     """Return what was ever written of each fragment, oldest first."""
     written: dict[FragmentId, list[Promotion]] = {one.candidate.id: [] for one in found}
-    for promotion in home.journal.promotions():
+    for promotion in home.promotions.all():
         if promotion.fragment in written:
             written[promotion.fragment].append(promotion)
     return {fragment: tuple(promotions) for fragment, promotions in written.items()}

@@ -2,7 +2,7 @@
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -12,16 +12,20 @@ from zoneinfo import ZoneInfo
 
 from dreaming.config import Config, zone
 from dreaming.layers import default_user_config, load
+from memory.changes import Changes
 from memory.concepts import Lexicon, lexicon
 from memory.embedders import Embedder, EndpointEmbedder, LocalEmbedder, local_embedder
 from memory.journal import Journal
 from memory.narratives import Narratives
+from memory.promotions import Promotions
 from memory.redaction import Redaction
 from memory.sources import Sources
 from memory.store import Store
-from workspace.errors import ExternallyChangedError, NotWritableError
+from workspace.errors import NotWritableError
 from workspace.files import DryFiles, Files
 
+MEMORY = "MEMORY.md"
+DREAMS = "DREAMS.md"
 STATE = Path("memory/.dreams")
 """Where the machine's own files live; they are kept out of version control and out of the diaries."""
 STORE = STATE / "recall.db"
@@ -60,6 +64,16 @@ class Home:
         return Journal(self.store)
 
     @property
+    def promotions(self) -> Promotions:
+        """The record of the promotions in this home's store."""
+        return Promotions(self.store)
+
+    @property
+    def changes(self) -> Changes:
+        """The record of the changes of the user's files in this home's store."""
+        return Changes(self.store)
+
+    @property
     def sources(self) -> Sources:
         """The record of the files in this home's store."""
         return Sources(self.store)
@@ -91,17 +105,6 @@ class Home:
             return tuple((self.root / UNRECORDED).read_text(encoding="utf-8").split())
         except OSError:
             return ()
-
-    def rewrite(self, name: str, change: Callable[[str], str]) -> bool:
-        """Change one of the user's files by a function of its text; again when somebody saved it meanwhile."""
-        for _ in range(ATTEMPTS - 1):
-            document = self.files.read(name)
-            try:
-                return self.files.write(document, change(document.text))
-            except ExternallyChangedError:
-                continue
-        document = self.files.read(name)
-        return self.files.write(document, change(document.text))
 
     def window(self, now: datetime, *, days: int) -> tuple[datetime, datetime]:
         """Return the time a phase looks at: from so many days ago to the end of the local day."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import partial
 
-from dreaming.home import Home
-from dreaming.pages import DREAMS
+from dreaming.history import Why, rewrite
+from dreaming.home import DREAMS, Home
 from dreaming.tell import Answer, Progress, answered, archive, archive_name, record, unseen
 from memory.model import Phase
 from memory.narratives import Narrative, Telling
@@ -101,8 +101,9 @@ def _told_again(home: Home, telling: Telling, *, now: datetime, progress: Progre
         return answer
     with home.store.writing():
         home.narratives.begin(new.night, new.phase, _digest(dreams.entry_of(new.stamp, new.prose)))
+    why = Why(kind="entries", reason="told again", now=now, night=new.night)
     for page in standing or (DREAMS,):
-        home.rewrite(page, partial(_with, home, telling, known, new, page))
+        rewrite(home, page, partial(_with, home, telling, known, new, page), why)
     with home.store.writing():
         record(home, answer)
         home.narratives.wrote(new.night, new.phase)

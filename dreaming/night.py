@@ -7,12 +7,13 @@ from datetime import date, datetime, timedelta
 
 from dreaming import pages, promote
 from dreaming.hearing import Hearing, hear
+from dreaming.history import notice
 from dreaming.home import Home
 from dreaming.observe import Observation, observe
 from dreaming.run import RUNS, Run
 from dreaming.tell import Progress, tell, unseen
-from memory.journal import Promotion
 from memory.model import Phase
+from memory.promotions import Promotion
 from workspace.errors import WorkspaceError
 from workspace.lock import lock
 
@@ -54,6 +55,8 @@ def run_night(home: Home, *, phases: Sequence[Phase], now: datetime, progress: P
     with nullcontext() if home.dry else lock(home.root, now=now):
         with suppress(WorkspaceError):  # said once, when the promotions are written
             promote.recover(home, now=now)
+        if not home.dry:
+            notice(home, now=now)
         observed = observe(home, now=now, vectors_at_most=-1)
         heard = hear(home, now=now)
         run = _begun(home, now=now)
@@ -62,7 +65,7 @@ def run_night(home: Home, *, phases: Sequence[Phase], now: datetime, progress: P
                 RUNS[phase](run)
         if home.store.counts()["sources"] == 0:
             run.problems.append(f"there is no diary under {home.root / home.config.workspace.diaries}; {ELSEWHERE}")
-        unwritten = pages.write(home, run.night, run.sections)
+        unwritten = pages.write(home, run.night, run.sections, now=now)
         _finish(run)  # before anybody is asked for an entry: that may take long, or be interrupted
         told = tell(home, run.stories, night=run.night, now=now, progress=progress)
         run.problems += dict.fromkeys((*unwritten, *told.unwritten, *told.notes))
@@ -102,7 +105,7 @@ def _report(run: Run, observed: Observation, heard: Hearing) -> NightReport:
         observed=observed,
         heard=heard,
         phases=tuple(PhaseReport(phase=p, counts=counts, told=p in told) for p, counts in run.counts.items()),
-        promoted=run.home.journal.promotions(night=run.night),
+        promoted=promote.made(run.home, run.night),
         refused=run.refused,
         dropped_dates=run.dropped_dates,
         problems=(*observed.problems, *heard.problems, *run.problems),

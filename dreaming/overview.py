@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from dreaming.explain import nearest
-from dreaming.home import Home
+from dreaming.home import MEMORY, Home
 from dreaming.phases.deep import Examined
-from dreaming.promote import MEMORY
-from memory.journal import NightRecord, State
+from memory.journal import NightRecord
 from memory.model import Phase
+from memory.promotions import State
 
 WARN_FROM = 0.9
 """From this share of the budget on, people want to know before something moves to the archive."""
@@ -66,8 +66,8 @@ def overview(home: Home, *, now: datetime) -> Overview:
         last_night=nights[0] if nights else None,
         memory_chars=len(home.files.read(MEMORY).text),
         budget_chars=home.config.memory.budget_chars,
-        in_force=len(home.journal.promotions(state=State.IN_FORCE)),
-        dropped=len(home.journal.promotions(state=State.DROPPED)),
+        in_force=len(home.promotions.all(State.IN_FORCE)),
+        dropped=len(home.promotions.all(State.DROPPED)),
         streak=_streak(nights),
         blocking=next(iter(blocked), None),
         nearest=waiting[:3],

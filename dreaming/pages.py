@@ -2,21 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from functools import cache, partial
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from dreaming.home import Home
+from dreaming.history import Why, rewrite
+from dreaming.home import DREAMS, Home
 from dreaming.phases.rem import Truth
 from dreaming.scoring import Theme
-from memory.journal import Promotion
 from memory.model import Candidate, FragmentId, Phase
+from memory.promotions import Promotion
 from workspace.dreams import harmless, with_section
 from workspace.errors import WorkspaceError
 
-DREAMS = "DREAMS.md"
 PLACES = 3
 """Places named as evidence of one candidate; the store has them all."""
 WAITING = 10
@@ -48,15 +48,16 @@ def deep_section(ranked: int, promoted: Sequence[Promotion], waiting: Sequence[W
     return _rendered("deep", ranked=ranked, promoted=promoted, waiting=waiting[:WAITING], more=more)
 
 
-def write(home: Home, night: date, sections: Mapping[Phase, str]) -> tuple[str, ...]:
+def write(home: Home, night: date, sections: Mapping[Phase, str], *, now: datetime) -> tuple[str, ...]:
     """Put the sections of the phases that ran into `DREAMS.md`; return what went wrong."""
+    why = Why(kind="sections", reason="what the phases of the night decided", now=now, night=night)
     if home.store.counts()["sources"] == 0 and not dreams_exist(home):
         return ()  # nothing to show yet, perhaps not even the right folder
     problems = []
     for phase, body in sections.items():
-        pages = [partial(_show, home, phase, body)]
+        pages = [partial(_show, home, phase, body, why)]
         if home.config.dreaming.reports:
-            pages.append(partial(_report, home, night, phase, body))
+            pages.append(partial(_report, home, phase, body, why))
         for page in pages:
             try:
                 page()
@@ -65,13 +66,12 @@ def write(home: Home, night: date, sections: Mapping[Phase, str]) -> tuple[str, 
     return tuple(problems)
 
 
-def _show(home: Home, phase: Phase, body: str) -> None:
-    home.rewrite(DREAMS, partial(with_section, name=phase.value, body=body))
+def _show(home: Home, phase: Phase, body: str, why: Why) -> None:
+    rewrite(home, DREAMS, partial(with_section, name=phase.value, body=body), why)
 
 
-def _report(home: Home, night: date, phase: Phase, body: str) -> None:
-    document = home.files.read(f"memory/dreaming/{phase}/{night.isoformat()}.md")
-    home.files.write(document, f"{body}\n")
+def _report(home: Home, phase: Phase, body: str, why: Why) -> None:
+    rewrite(home, f"memory/dreaming/{phase}/{why.night}.md", lambda _: f"{body}\n", why)
 
 
 def dreams_exist(home: Home) -> bool:

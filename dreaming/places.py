@@ -7,11 +7,9 @@ from datetime import datetime
 from enum import StrEnum
 
 from dreaming.hearing import said_at, said_chunks
-from dreaming.home import Home
+from dreaming.home import DREAMS, MEMORY, Home
 from dreaming.masking import masked, masked_lines
 from dreaming.observe import remembered
-from dreaming.pages import DREAMS
-from dreaming.promote import MEMORY
 from memory.chunking import chunks
 from memory.hiding import legible
 from memory.model import Candidate, Chunk, Fragment, FragmentId, Kind, StatementId

@@ -1,28 +1,31 @@
 """Writing to `MEMORY.md`: read the source again, plan, write, settle; a promotion is never half done."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime
 from itertools import pairwise
 
 from dreaming.draft import composed, cut, headed, tokens, with_reasons
 from dreaming.hearing import said_at, said_chunks
-from dreaming.home import ATTEMPTS, Home
+from dreaming.history import Why, write
+from dreaming.history import recover as recover_files
+from dreaming.home import ATTEMPTS, MEMORY, Home
 from dreaming.known import known
 from dreaming.observe import remembered
 from dreaming.phases.deep import Examined, repeated
+from memory.changes import Effect
 from memory.chunking import chunks
 from memory.hiding import legible
-from memory.journal import Promotion, Refusal, State, numbered
+from memory.journal import Refusal
 from memory.markdown import joined
 from memory.model import Candidate, Chunk, Fragment, Kind, Sighting, Statement, StatementId, Style, place
+from memory.promotions import TAKEN_BACK, Key, Promotion, State, numbered
 from memory.sentences import ends_sentence
 from memory.trust import flaws
 from workspace import diary, durable
 from workspace.errors import ExternallyChangedError, UnreadableError, WorkspaceError
 from workspace.files import Document
 
-MEMORY = "MEMORY.md"
 QUOTING = frozenset({"stands_alone", "not_promoted"})
 """Gates whose words quote the candidate; an order to an agent must not be passed on by the refusal of it."""
 
@@ -50,27 +53,32 @@ class Outcome:
 
 
 def recover(home: Home, *, now: datetime) -> None:
-    """Make the record agree with the file: what an interrupted night had begun, and what the user took out.
+    """Make the record agree with the files: what an interrupted night had begun, and what the user took out.
 
     A line whose marker stands in the file is in force; one that does not was never written, was moved to the
-    archive, or was removed by the user, who does not want it back.
+    archive, was corrected by one that stands there, or was removed by the user, who does not want it back.
     """
-    journal = home.journal
+    recover_files(home, now=now)
     written = {(line.key, line.statements) for line in durable.promoted(home.files.read(MEMORY).text)}
-    archived = _archived(home, [p.night for p in journal.promotions(state=State.IN_FORCE) if p.key not in written])
+    promotions = home.promotions
     with home.store.writing():
-        journal.withdraw(p.key for p in journal.promotions(state=State.PLANNED) if p.key not in written)
-        for promotion in journal.promotions():
-            state = _state(promotion, written, archived)
+        promotions.withdraw(p.id for p in promotions.all(State.PLANNED) if p.key not in written)
+        latest = promotions.latest()
+        archived = _archived(home, [p.night for p in promotions.all(State.IN_FORCE) if p.key not in written])
+        corrected = {p.replaces for p in latest.values() if p.key in written and p.replaces is not None}
+        for promotion in latest.values():
+            state = _state(promotion, written, archived, corrected)
             if state is not promotion.state:
-                journal.settle([promotion.key], state, now=now)
+                promotions.settle([promotion.id], state, now=now)
 
 
-def _state(promotion: Promotion, written: set[tuple[str, str]], archived: set[tuple[str, str]]) -> State:
+def _state(promotion: Promotion, written: set[Key], archived: set[Key], corrected: set[int]) -> State:
     if promotion.key in written:
         return State.IN_FORCE
     if promotion.state is not State.IN_FORCE:
         return promotion.state
+    if promotion.id in corrected:
+        return State.SUPERSEDED
     return State.DROPPED if promotion.key in archived else State.REMOVED
 
 
@@ -101,7 +109,7 @@ def promote(home: Home, eligible: Sequence[Examined], *, night: date, now: datet
 
 def _promote(home: Home, eligible: Sequence[Examined], *, night: date, now: datetime) -> Outcome:
     """Go through the candidates in order, those an earlier run of the night promoted among them."""
-    before = {promotion.fragment: promotion for promotion in home.journal.promotions(night=night)}
+    before = {promotion.fragment: promotion for promotion in made(home, night)}
     desk = _Desk(home, night, tuple(before.values()))
     taken = len(before.keys() - {one.candidate.id for one in eligible})
     for one in eligible:
@@ -111,9 +119,18 @@ def _promote(home: Home, eligible: Sequence[Examined], *, night: date, now: date
             desk.refused.append(_too_many(one, home.config.deep.limit))
         else:
             taken += desk.add(_promotion(home, one, desk, night=night))
+    if home.config.memory.mode == "review":
+        with home.store.writing():
+            home.promotions.plan(replace(promotion, state=State.PROPOSED) for promotion in desk.chosen)
+        return Outcome(refused=tuple(desk.refused))
     if desk.revision.text != desk.document.text:
         _write(home, desk, now=now)
     return Outcome(refused=tuple(desk.refused), dropped_dates=tuple(dropped.day for dropped in desk.revision.dropped))
+
+
+def made(home: Home, night: date) -> tuple[Promotion, ...]:
+    """Return what a night promoted or proposed, without what the user took back."""
+    return tuple(one for one in home.promotions.all(night=night) if one.state not in TAKEN_BACK)
 
 
 class _Desk:
@@ -124,8 +141,9 @@ class _Desk:
         self.night = night
         self.budget = home.config.memory.budget_chars
         self.evict = home.config.memory.evict
-        self.worth = home.journal.last_used() if self.evict == "least-used" else {}
-        self.edited = _edited(home, self.document.text)
+        self.worth = home.promotions.last_used() if self.evict == "least-used" else {}
+        self.standing = {promotion.id: promotion for promotion in home.promotions.all(State.IN_FORCE)}
+        self.edited = edited(home, self.document.text)
         self.lines = [*_lines_before(home, self.document.text, night), *(promotion.text for promotion in before)]
         self.spent = {statement for promotion in before for statement in promotion.statements}
         self.chosen: list[Promotion] = []
@@ -156,7 +174,13 @@ class _Desk:
             evict=self.evict,
             worth=self.worth,
             edited=self.edited,
+            replaced=self.replaced(promotions),
         )
+
+    def replaced(self, promotions: Sequence[Promotion]) -> Mapping[Key, Promotion]:
+        """Return the lines that others correct, each with its correction; words of the user's are never replaced."""
+        pairs = ((self.standing.get(one.replaces or 0), one) for one in promotions)
+        return {old.key: one for old, one in pairs if old is not None and old.key not in self.edited}
 
 
 def _line(promotion: Promotion) -> durable.Line:
@@ -180,45 +204,61 @@ def _lines_before(home: Home, text: str, night: date | None) -> list[str]:
 
     What this night itself wrote is not among it: the night goes on, it does not repeat itself.
     """
-    promotions = home.journal.promotions()
+    promotions = home.promotions.all()
     own = {durable.wording(promotion.text) for promotion in promotions if promotion.night == night}
-    gone = [promotion.text for promotion in promotions if promotion.state in (State.DROPPED, State.REMOVED)]
+    gone = [promotion.text for promotion in promotions if promotion.state in (State.PROPOSED, State.REMOVED)]
     return [line for line in (*durable.said(text), *gone) if line not in own]
 
 
-def _edited(home: Home, text: str) -> frozenset[tuple[str, str]]:
+def edited(home: Home, text: str) -> frozenset[Key]:
     """Return the lines the user reworded: their words are never dropped."""
-    as_written = {p.key: durable.wording(p.text) for p in home.journal.promotions(state=State.IN_FORCE)}
+    as_written = {p.key: durable.wording(p.text) for p in home.promotions.all(State.IN_FORCE)}
     marks = ((line.key, line.statements, line.text) for line in durable.promoted(text))
     return frozenset((key, part) for key, part, words in marks if as_written.get((key, part), words) != words)
 
 
 def _write(home: Home, desk: _Desk, *, now: datetime) -> None:
-    dropped = [(line.key, line.statements) for section in desk.revision.dropped for line in section.lines]
+    standing = {promotion.key: promotion for promotion in desk.standing.values()}
     with home.store.writing():
-        home.journal.plan(desk.chosen)
-    undo = _archive(home, desk.revision, now=now)
+        planned = home.promotions.plan(desk.chosen)
+    ends = {State.DROPPED: desk.revision.dropped, State.SUPERSEDED: desk.revision.replaced}
+    gone = [
+        Effect(promotion=standing[key].id, before=State.IN_FORCE, after=state)
+        for state, sections in ends.items()
+        for section in sections
+        for line in section.lines
+        if (key := (line.key, line.statements)) in standing
+    ]
+    effects = (*(Effect(promotion=key, before=State.PLANNED, after=State.IN_FORCE) for key in planned), *gone)
+    archived, before = _archive(home, desk, now=now)
+    why = Why(kind="promotions", reason="what the night promoted", now=now, night=desk.night)
     try:
-        home.files.write(desk.document, desk.revision.text)
+        write(home, desk.document, desk.revision.text, why, effects)
     except WorkspaceError:
         # What the archive says was moved stands in the file still.
-        if undo is not None:
-            home.files.restore(undo)
+        if before is not None:
+            home.files.restore(before)
+            with home.store.writing():
+                home.changes.forget(archived)
         raise
-    with home.store.writing():
-        home.journal.settle((promotion.key for promotion in desk.chosen), State.IN_FORCE, now=now)
-        home.journal.settle(dropped, State.DROPPED, now=now)
 
 
-def _archive(home: Home, revision: durable.Revision, *, now: datetime) -> Document | None:
-    """Copy what makes room to the archive, before it leaves the file; return the archive as it was."""
-    if not revision.dropped:
-        return None
-    on = home.local_date(now)
+def _archive(home: Home, desk: _Desk, *, now: datetime) -> tuple[int, Document | None]:
+    """Copy what leaves the file to the archive, before it does; return the change and the archive as it was."""
+    revision, on = desk.revision, home.local_date(now)
+    if not revision.dropped and not revision.replaced:
+        return 0, None
     document = home.files.read(archive_name(on.year))
     reason = f"{MEMORY} may hold {home.config.memory.budget_chars} characters"
-    home.files.write(document, durable.archived(document.text, revision.dropped, on=on, reason=reason))
-    return document
+    text = durable.archived(document.text, revision.dropped, on=on, reason=reason)
+    corrections = desk.replaced(desk.chosen)
+    for section in revision.replaced:
+        for line in section.lines:
+            reason = f"corrected by “{corrections[(line.key, line.statements)].text}”"
+            alone = durable.Dropped(day=section.day, lines=(line,))
+            text = durable.archived(text, [alone], on=on, reason=reason)
+    why = Why(kind="archive", reason="what had to make room or was corrected", now=now, night=desk.night)
+    return write(home, document, text, why), document
 
 
 def _promotion(home: Home, one: Examined, desk: _Desk, *, night: date) -> Promotion | Refusal:

@@ -15,8 +15,9 @@ from dreaming.phases.light import LightPlan, light, lively
 from dreaming.phases.night import Night
 from dreaming.phases.rem import RemPlan, Truth, believed, rem
 from dreaming.tell import Story
-from memory.journal import PhaseSignal, Promotion, Refusal
+from memory.journal import PhaseSignal, Refusal
 from memory.model import Candidate, FragmentId, Mark, Phase
+from memory.promotions import Promotion
 from memory.similarity import groups
 from workspace.errors import WorkspaceError
 
@@ -113,7 +114,7 @@ def run_deep(run: Run) -> None:
     recalled = (c for c in _candidates(run, home.store.recalled()) if promoted_on(c) is None)
     plan = deep(_night(run, tuple(recalled), lines=_lines(run)))
     outcome = _promoted(run, plan.eligible)
-    tonight = {promotion.fragment for promotion in home.journal.promotions(night=run.night)}
+    tonight = {promotion.fragment for promotion in promote.made(home, run.night)}
     refused = tuple(one for one in plan.examined if one.failed and one.candidate.id not in tonight)
     with home.store.writing():
         home.journal.refuse(run.night, (*promote.refusals_of(refused), *outcome.refused))
@@ -122,7 +123,7 @@ def run_deep(run: Run) -> None:
 
 
 def _report_deep(run: Run, ranked: Sequence[Examined], refused: Sequence[Examined], late: Sequence[Refusal]) -> None:
-    promoted = run.home.journal.promotions(night=run.night)
+    promoted = promote.made(run.home, run.night)
     waiting = _waiting(ranked, refused, late)
     run.sections[Phase.DEEP] = pages.deep_section(len(ranked), promoted, waiting)
     run.stories.append(_deep_story(run, ranked, promoted, waiting))

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dreaming.config import Config, zone
+from dreaming.home import DREAMS, MEMORY
 from dreaming.masking import masked
-from dreaming.pages import DREAMS
-from dreaming.promote import MEMORY
 from memory.chunking import source_lines
 from memory.concepts import Lexicon, lexicon
 from memory.redaction import Redaction

@@ -22,13 +22,11 @@ from dreaming import documents, places, reading
 from dreaming.context import kept
 from dreaming.documents import Document
 from dreaming.explain import examined, meant, nearest, written_of
-from dreaming.home import Home, NoWorkspaceError
+from dreaming.home import DREAMS, MEMORY, Home, NoWorkspaceError
 from dreaming.layers import ConfigError
 from dreaming.masking import masked
 from dreaming.observe import observe
 from dreaming.overview import overview
-from dreaming.pages import DREAMS
-from dreaming.promote import MEMORY
 from dreaming.writing import HEADING, append
 from memory.store import BrokenStoreError, BusyStoreError, NewerStoreError
 from workspace import diary

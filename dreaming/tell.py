@@ -5,16 +5,16 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
-from dreaming.home import Home
+from dreaming.history import Why, rewrite, write
+from dreaming.home import DREAMS, Home
 from dreaming.narrators.choice import chosen
 from dreaming.narrators.entry import Graduate, Material, Narrator, Request
 from dreaming.narrators.prompts import OVERRIDES, BrokenPromptError, Wishes, request
 from dreaming.narrators.telling import PLAIN, told
-from dreaming.pages import DREAMS
-from memory.journal import Promotion
 from memory.language import main_language
 from memory.model import Candidate, Phase
 from memory.narratives import Narrative, Telling
+from memory.promotions import Promotion
 from workspace import dreams
 from workspace.errors import WorkspaceError
 
@@ -209,7 +209,7 @@ def _write(home: Home, *, night: date, now: datetime) -> None:
             text = dreams.with_entry(text, entry.stamp, entry.prose)
         return text
 
-    home.rewrite(DREAMS, with_entries)
+    rewrite(home, DREAMS, with_entries, Why(kind="entries", reason="what the night told", now=now, night=night))
     with home.store.writing():
         for entry in new:
             home.narratives.wrote(entry.night, entry.phase)
@@ -227,8 +227,9 @@ def archive(home: Home, *, now: datetime) -> None:
     text, removed = dreams.without_oldest(document.text, home.config.narrative.diary_entries)
     if removed:
         year = home.local_date(now).year
-        home.rewrite(archive_name(year), lambda old: dreams.archive(old, year, removed))
-        home.files.write(document, text)
+        why = Why(kind="archive", reason=f"{DREAMS} keeps {home.config.narrative.diary_entries} entries", now=now)
+        rewrite(home, archive_name(year), lambda old: dreams.archive(old, year, removed), why)
+        write(home, document, text, why)
 
 
 def stamped(moment: datetime) -> str:

@@ -1,53 +1,14 @@
-"""What the nights did: phases run, fragments staged, statements promoted, narratives told, and why not."""
+"""What the nights did: phases run, fragments staged and considered, candidates refused and why."""
 
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from enum import StrEnum
 from typing import Any
 
-from memory.model import FragmentId, Mark, Phase, StatementId
+from memory.model import FragmentId, Mark, Phase
 from memory.rows import stamp
-from memory.store import Store, sql
-
-
-class State(StrEnum):
-    """How a promotion stands: planned before the file is written, in force once it is there, then how it ended."""
-
-    PLANNED = "planned"
-    IN_FORCE = "in force"
-    DROPPED = "dropped"
-    REMOVED = "removed"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Promotion:
-    """Statements of a fragment written to `MEMORY.md`; `positions` are 1-based, all of them when empty."""
-
-    fragment: FragmentId
-    positions: tuple[int, ...]
-    statements: tuple[StatementId, ...]
-    night: date
-    score: float
-    boost: float
-    components: Mapping[str, float]
-    recalls: int
-    text: str
-    path: str
-    start_line: int
-    end_line: int
-    state: State = State.PLANNED
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """What the marker in the file carries: fragment and positions."""
-        return (self.fragment, numbered(self.positions))
-
-
-def numbered(positions: Iterable[int]) -> str:
-    """Return positions as markers and rows carry them: `1,3`."""
-    return ",".join(str(position) for position in positions)
+from memory.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,50 +160,6 @@ class Journal:
         ).fetchall()
         return tuple(FragmentId(row[0]) for row in rows)
 
-    # -- promotions ---------------------------------------------------------------------------------------------
-
-    def plan(self, promotions: Iterable[Promotion]) -> None:
-        """Record promotions that are about to be written to the file."""
-        for promotion in promotions:
-            cursor = self.connection.execute(sql("plan"), _planned(promotion))
-            rows = [(statement, cursor.lastrowid) for statement in promotion.statements]
-            self.connection.executemany(
-                "INSERT OR IGNORE INTO promoted_statement (statement, promotion) VALUES (?, ?)", rows
-            )
-
-    def settle(self, keys: Iterable[tuple[str, str]], state: State, *, now: datetime) -> None:
-        """Record how promotions stand: written to the file, or dropped from it."""
-        ended = None if state is State.IN_FORCE else stamp(now)
-        self.connection.executemany(
-            "UPDATE promotion SET state = ?, ended_at = ? WHERE fragment = ? AND statements = ?",
-            [(state, ended, *key) for key in keys],
-        )
-
-    def withdraw(self, keys: Iterable[tuple[str, str]]) -> None:
-        """Take back promotions that never reached the file; they compete again."""
-        self.connection.executemany("DELETE FROM promotion WHERE fragment = ? AND statements = ?", list(keys))
-
-    def promotions(self, *, state: State | None = None, night: date | None = None) -> tuple[Promotion, ...]:
-        """Return promotions, oldest first, of a state, of a night, or all."""
-        rows = self.connection.execute(
-            "SELECT * FROM promotion WHERE (:state IS NULL OR state = :state) AND (:night IS NULL OR night = :night)"
-            " ORDER BY night, id",
-            {"state": state, "night": None if night is None else night.isoformat()},
-        )
-        names = [column[0] for column in rows.description]
-        return tuple(_promotion(dict(zip(names, row, strict=True)), self._written(row[0])) for row in rows.fetchall())
-
-    def last_used(self) -> Mapping[tuple[str, str], float]:
-        """Return when each promotion was last asked for, in seconds since 1970: the least used has least."""
-        rows = self.connection.execute(sql("last_used")).fetchall()
-        return {(row[0], row[1]): datetime.fromisoformat(row[2]).timestamp() if row[2] else 0.0 for row in rows}
-
-    def _written(self, promotion: int) -> tuple[StatementId, ...]:
-        rows = self.connection.execute(
-            "SELECT statement FROM promoted_statement WHERE promotion = ? ORDER BY statement", (promotion,)
-        ).fetchall()
-        return tuple(StatementId(row[0]) for row in rows)
-
     # -- refusals -----------------------------------------------------------------------------------------------
 
     def refuse(self, night: date, refusals: Iterable[Refusal]) -> None:
@@ -260,38 +177,3 @@ class Journal:
             " WHERE gate = 'budget' AND night = (SELECT max(night) FROM deep_night) ORDER BY fragment"
         ).fetchall()
         return {FragmentId(row[0]): row[1] for row in rows}
-
-
-def _planned(promotion: Promotion) -> dict[str, object]:
-    return {
-        "fragment": promotion.fragment,
-        "statements": numbered(promotion.positions),
-        "night": promotion.night.isoformat(),
-        "score": promotion.score,
-        "boost": promotion.boost,
-        "components": json.dumps(dict(promotion.components), sort_keys=True),
-        "recalls": promotion.recalls,
-        "text": promotion.text,
-        "path": promotion.path,
-        "start_line": promotion.start_line,
-        "end_line": promotion.end_line,
-        "state": promotion.state,
-    }
-
-
-def _promotion(row: Mapping[str, Any], statements: tuple[StatementId, ...]) -> Promotion:
-    return Promotion(
-        fragment=FragmentId(row["fragment"]),
-        positions=tuple(int(n) for n in row["statements"].split(",") if n),
-        statements=statements,
-        night=date.fromisoformat(row["night"]),
-        score=row["score"],
-        boost=row["boost"],
-        components=json.loads(row["components"]),
-        recalls=row["recalls"],
-        text=row["text"],
-        path=row["path"],
-        start_line=row["start_line"],
-        end_line=row["end_line"],
-        state=State(row["state"]),
-    )

@@ -3,7 +3,7 @@
 from sqlite_utils import Database, Migrations
 
 MIGRATIONS = Migrations("recall")
-VERSION = 5
+VERSION = 6
 """Number of migrations; kept in `PRAGMA user_version` so that opening a store costs one look."""
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"
@@ -48,6 +48,14 @@ def m005_trust_and_follow(db: Database) -> None:
     db.execute("ALTER TABLE source_file ADD COLUMN cursor TEXT")
     db.execute("CREATE INDEX statement_by_text ON statement (text)")
     db.execute("PRAGMA user_version = 5")
+
+
+@MIGRATIONS()
+def m006_take_back(db: Database) -> None:
+    """Let promotions be proposed, taken back and superseded, and keep every change of a file of the user's."""
+    for statement in TAKING_BACK:
+        db.execute(statement)
+    db.execute("PRAGMA user_version = 6")
 
 
 TABLES = (
@@ -247,3 +255,101 @@ CREATE TABLE telling (
     PRIMARY KEY (night, phase)
 ) STRICT, WITHOUT ROWID
 """
+
+PROMOTED = """
+    CREATE TABLE promotion_anew (
+        id INTEGER PRIMARY KEY,
+        fragment TEXT NOT NULL,
+        statements TEXT NOT NULL,
+        night TEXT NOT NULL REFERENCES night (date),
+        score REAL NOT NULL,
+        boost REAL NOT NULL,
+        components TEXT NOT NULL,
+        recalls INTEGER NOT NULL,
+        text TEXT NOT NULL,
+        path TEXT NOT NULL,
+        start_line INTEGER NOT NULL,
+        end_line INTEGER NOT NULL,
+        state TEXT NOT NULL CHECK (
+            state IN ('planned', 'proposed', 'in force', 'dropped', 'removed', 'undone', 'superseded', 'rejected')
+        ),
+        ended_at TEXT,
+        ended_on TEXT,
+        replaces INTEGER
+    ) STRICT
+"""
+
+TAKING_BACK = (
+    PROMOTED,
+    """
+    INSERT INTO promotion_anew
+    SELECT
+        id, fragment, statements, night, score, boost, components, recalls, text, path, start_line, end_line, state,
+        ended_at, NULL, NULL
+    FROM promotion
+    """,
+    """
+    CREATE TABLE promoted_statement_anew (
+        statement TEXT NOT NULL,
+        promotion INTEGER NOT NULL REFERENCES promotion_anew (id) ON DELETE CASCADE,
+        PRIMARY KEY (statement, promotion)
+    ) STRICT, WITHOUT ROWID
+    """,
+    "INSERT INTO promoted_statement_anew SELECT statement, promotion FROM promoted_statement",
+    "DROP TABLE promoted_statement",
+    "DROP TABLE promotion",
+    "ALTER TABLE promotion_anew RENAME TO promotion",
+    "ALTER TABLE promoted_statement_anew RENAME TO promoted_statement",
+    "CREATE INDEX promoted_statement_by_promotion ON promoted_statement (promotion)",
+    """
+    CREATE UNIQUE INDEX promotion_standing ON promotion (fragment, statements)
+    WHERE state IN ('planned', 'proposed', 'in force', 'removed')
+    """,
+    # A statement is held while a promotion of it stands or is proposed, or when the user took its line out.
+    """
+    CREATE VIEW held AS
+    SELECT own.statement, promotion.night, promotion.state, promotion.ended_on
+    FROM promoted_statement AS own JOIN promotion ON promotion.id = own.promotion
+    WHERE promotion.state IN ('planned', 'proposed', 'in force', 'removed') OR promotion.ended_on IS NOT NULL
+    """,
+    # What was asked for before a promotion of it ended speaks for it no more: it has to prove itself again.
+    """
+    CREATE VIEW vote AS
+    SELECT signal.*
+    FROM signal
+    WHERE NOT EXISTS (
+        SELECT 1
+        FROM promoted_statement AS own JOIN promotion ON promotion.id = own.promotion
+        WHERE own.statement = signal.statement
+          AND promotion.state IN ('dropped', 'undone', 'superseded', 'rejected')
+          AND promotion.ended_at >= signal.at
+    )
+    """,
+    """
+    CREATE TABLE image (
+        digest TEXT PRIMARY KEY,
+        base TEXT REFERENCES image (digest),
+        depth INTEGER NOT NULL,
+        first INTEGER NOT NULL,
+        last INTEGER NOT NULL,
+        content BLOB NOT NULL
+    ) STRICT, WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE change (
+        id INTEGER PRIMARY KEY,
+        at TEXT NOT NULL,
+        on_day TEXT NOT NULL,
+        night TEXT,
+        kind TEXT NOT NULL,
+        file TEXT NOT NULL,
+        reason TEXT NOT NULL,
+        before TEXT REFERENCES image (digest),
+        after TEXT REFERENCES image (digest),
+        effects TEXT NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('planned', 'applied'))
+    ) STRICT
+    """,
+    "CREATE INDEX change_by_file ON change (file, id)",
+    "CREATE INDEX change_by_night ON change (night)",
+)

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dreaming.home import opened
+from dreaming.home import MEMORY, opened
 from dreaming.night import run_night
-from dreaming.promote import MEMORY
 from house import House, moment
 from memory.model import Phase
 from workspace.errors import HeldError

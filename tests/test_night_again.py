@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 
 import dreaming.reading
-from dreaming.home import opened
-from dreaming.promote import MEMORY
+from dreaming.home import MEMORY, opened
 from house import House, moment
-from memory.journal import State
 from memory.model import Phase
+from memory.promotions import State
 from workspace.errors import NotWritableError
 from workspace.files import Document, Files
 
@@ -138,7 +137,7 @@ def over_budget(house: House) -> None:
 
 def states(house: House) -> dict[str, State]:
     with opened(house.root, environ={}, overrides=house.settings) as home:
-        return {promotion.text: promotion.state for promotion in home.journal.promotions()}
+        return {promotion.text: promotion.state for promotion in home.promotions.all()}
 
 
 def test_a_night_killed_after_writing_the_file_is_finished_by_the_next(

@@ -11,10 +11,9 @@ from click.testing import CliRunner
 
 from dreaming import open_workspace
 from dreaming.cli import dream
-from dreaming.home import opened
+from dreaming.home import MEMORY, opened
 from dreaming.overview import overview
 from dreaming.places import Source, UnknownSourceError
-from dreaming.promote import MEMORY
 from dreaming.reading import Found, Wanted, get, search
 from house import ZONE, House, moment
 from workspace.errors import NotAFileError

@@ -9,15 +9,30 @@ from typing import Literal
 
 from workspace.lines import BOM, harmless, line_end, one_line, with_block
 from workspace.said import said
-from workspace.sections import Layout, Own, Section, Written, heading, heading_day, layout
+from workspace.sections import POINTER, POINTER_MARK, Layout, Own, Section, Written, heading, heading_day, layout
 
-__all__ = ["Dropped", "Evict", "Line", "Revision", "Written", "archived", "promoted", "revised", "said", "wording"]
+__all__ = [
+    "Dropped",
+    "Evict",
+    "Key",
+    "Line",
+    "Revision",
+    "Written",
+    "archived",
+    "promoted",
+    "revised",
+    "said",
+    "without",
+    "wording",
+]
 
 TITLE = "# Long-Term Memory"
 ARCHIVE_TITLE = "# Archived Long-Term Memory"
 
-Evict = Literal["oldest", "least-used"]
-_NO_WORTH: Mapping[tuple[str, str], float] = MappingProxyType({})
+Evict = Literal["oldest", "least-used", "nothing"]
+Key = tuple[str, str]
+"""What a marker carries: the key of a line and the statements it was made of."""
+_NO_WORTH: Mapping[Key, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,12 +57,13 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
-    """The new text; the lines that stand in it, those that found no room, and what was dropped, oldest first."""
+    """The new text; the lines that stand in it, those without room, what was dropped and replaced, oldest first."""
 
     text: str
     written: tuple[Line, ...]
     deferred: tuple[Line, ...]
     dropped: tuple[Dropped, ...]
+    replaced: tuple[Dropped, ...] = ()
 
 
 def promoted(text: str) -> tuple[Written, ...]:
@@ -70,10 +86,11 @@ def revised(
     *,
     budget: int,
     evict: Evict = "oldest",
-    worth: Mapping[tuple[str, str], float] = _NO_WORTH,
-    edited: Collection[tuple[str, str]] = frozenset(),
+    worth: Mapping[Key, float] = _NO_WORTH,
+    edited: Collection[Key] = frozenset(),
+    replaced: Collection[Key] = frozenset(),
 ) -> Revision:
-    """Add lines under the heading of a day and keep the file within `budget` characters.
+    """Add lines under the heading of a day in place of `replaced` ones, and keep the file within `budget` characters.
 
     Of a file that is over the budget, or would be, own lines of other days are dropped: whole days from the oldest on,
     or single lines from the least worth on. Lines that are `edited`, by key and statements, or asked for again are
@@ -82,8 +99,9 @@ def revised(
     page = layout(text)
     standing = {_mark(own.written) for own in page.own}
     asked = {_mark(line) for line in lines}
-    droppable = {own for own in page.own if _is_droppable(own, day, edited, asked)}
-    desk = _Desk(page=page, day=day, budget=budget, units=_units(page, droppable, evict, worth))
+    out = tuple(own for own in page.own if _mark(own.written) in replaced)
+    droppable = {own for own in page.own if own not in out and _is_droppable(own, day, edited, asked)}
+    desk = _Desk(page=page, day=day, budget=budget, units=_units(page, droppable, evict, worth), out=out)
     gone = desk.enough(0, []) or 0
     new: list[Line] = []
     for line in lines:
@@ -94,12 +112,20 @@ def revised(
             gone = needed
             new.append(line)
             standing.add(_mark(line))
+    pointed = desk.text(gone, new, pointed=bool(gone))
     return Revision(
-        text=desk.text(gone, new),
+        text=pointed if len(pointed) <= budget else desk.text(gone, new),
         written=tuple(line for line in lines if _mark(line) in standing),
         deferred=tuple(line for line in lines if _mark(line) not in standing),
         dropped=_by_day(own.written for unit in desk.units[:gone] for own in unit),
+        replaced=_by_day(own.written for own in out),
     )
+
+
+def without(text: str, keys: Collection[Key]) -> str:
+    """Take own lines out, and a heading that is left with nothing; the user's text stays."""
+    page = layout(text)
+    return "".join(_without(page, [own for own in page.own if _mark(own.written) in keys]).values())
 
 
 def archived(text: str, dropped: Sequence[Dropped], *, on: date, reason: str) -> str:
@@ -116,13 +142,11 @@ def archived(text: str, dropped: Sequence[Dropped], *, on: date, reason: str) ->
     return text
 
 
-def _mark(line: Line | Written) -> tuple[str, str]:
+def _mark(line: Line | Written) -> Key:
     return line.key, line.statements
 
 
-def _is_droppable(
-    own: Own, today: date, edited: Collection[tuple[str, str]], asked: Collection[tuple[str, str]]
-) -> bool:
+def _is_droppable(own: Own, today: date, edited: Collection[Key], asked: Collection[Key]) -> bool:
     """Tell whether an own line may go: one the user moved under another heading or added to has become the user's."""
     written = own.written
     settled = written.day is not None and written.day != today and not own.hangs
@@ -130,9 +154,11 @@ def _is_droppable(
 
 
 def _units(
-    page: Layout, droppable: Collection[Own], evict: Evict, worth: Mapping[tuple[str, str], float]
+    page: Layout, droppable: Collection[Own], evict: Evict, worth: Mapping[Key, float]
 ) -> tuple[tuple[Own, ...], ...]:
     """Return what is dropped together, in the order in which it goes."""
+    if evict == "nothing":
+        return ()
     by_age = sorted(page.sections, key=lambda section: (section.day, section.place.start))
     days = [tuple(own for own in section.own if own in droppable) for section in by_age]
     if evict == "oldest":
@@ -151,12 +177,13 @@ def _by_day(lines: Iterator[Written]) -> tuple[Dropped, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Desk:
-    """A page on which the first few units are crossed out and new lines are written in."""
+    """A page on which `out` and the first few units are crossed out and new lines are written in."""
 
     page: Layout
     day: date
     budget: int
     units: tuple[tuple[Own, ...], ...]
+    out: tuple[Own, ...] = ()
 
     def enough(self, least: int, new: Sequence[Line]) -> int | None:
         """Return how many units must go, at least so many, for the lines to fit; None when not all would do."""
@@ -164,14 +191,21 @@ class _Desk:
             return None
         return next(gone for gone in range(least, len(self.units) + 1) if len(self.text(gone, new)) <= self.budget)
 
-    def text(self, gone: int, new: Sequence[Line]) -> str:
-        """Render the page without its first `gone` units and with the new lines."""
-        lines = _without(self.page, [own for unit in self.units[:gone] for own in unit])
+    def text(self, gone: int, new: Sequence[Line], *, pointed: bool = False) -> str:
+        """Render the page without its first `gone` units and with the new lines, and where the dropped ones are."""
+        lines = _without(self.page, [*self.out, *(own for unit in self.units[:gone] for own in unit)])
         end = self.page.end
+        if pointed:
+            _point(lines, self.page)
         block = [text for line in new for text in _rendered(line)]
         section = next((section for section in reversed(self.page.sections) if section.day == self.day), None)
         if block and section:
             _insert(lines, self.page, section, block)
+            return "".join(lines.values())
+        later = next((section for section in self.page.sections if section.day > self.day), None)
+        if block and later and later.place.start in lines:
+            own = "".join(f"{line}{end}" for line in (heading(self.day), "", *block, ""))
+            lines[later.place.start] = own + lines[later.place.start]
             return "".join(lines.values())
         text = "".join(lines.values())
         if not block:
@@ -185,6 +219,21 @@ def _rendered(line: Line) -> tuple[str, str]:
     statements = f" statements={line.statements}" if line.statements else ""
     numbers = f"score={line.score:.3f} recalls={line.recalls} source={source}{statements}"
     return f"<!-- openclaw-memory-promotion:{line.key} {numbers} -->", f"- {wording(line.text)}"
+
+
+def _point(lines: dict[int, str], page: Layout) -> None:
+    """Say once, above the promotions, where those are that had to make room."""
+    if any(POINTER_MARK in line for line in page.lines):
+        return
+    first = page.sections[0].place.start if page.sections else 0
+    at = next((index for index in lines if index >= first), None)
+    pointer = f"{POINTER}{page.end}{page.end}"
+    if at is None:
+        lines[first] = pointer
+    elif at == 0 and lines[0].startswith(BOM):
+        lines[0] = BOM + pointer + lines[0].removeprefix(BOM)
+    else:
+        lines[at] = pointer + lines[at]
 
 
 def _without(page: Layout, gone: Sequence[Own]) -> dict[int, str]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from workspace.lines import outline, split_lines
+from workspace.sections import POINTER_MARK
 
 _FRAGMENT = re.compile(r"<!--\s*fragment:([0-9a-f]{16})\s*-->")
 _PROMOTED = re.compile(r"<!--\s*openclaw-memory-promotion:([0-9a-f]{16})\b.*-->")
@@ -33,7 +34,7 @@ def readable(text: str) -> Iterator[ReadableLine]:
         line = raw.strip().removeprefix("\ufeff")
         own = _FRAGMENT.search(line)
         plain = _MARKS.sub("", _COMMENT.sub("", line).strip(), count=1).strip()
-        if plain and not _NO_TEXT.match(plain):
+        if plain and POINTER_MARK not in line and not _NO_TEXT.match(plain):
             yield ReadableLine(number=number, text=plain, fragment=own[1] if own else behind)
         promoted = _PROMOTED.search(line)
         behind = promoted[1] if promoted else None

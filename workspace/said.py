@@ -7,7 +7,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from workspace.lines import BOM
-from workspace.sections import plain
+from workspace.sections import POINTER_MARK, plain
 
 _MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 _TASK_BOX = re.compile(r"\[[ xX]\]\s+")
@@ -29,6 +29,8 @@ def _said(tokens: Sequence[Token], at: int, token: Token) -> Iterator[str]:
     elif token.type == "table_open":
         yield from _rows(tokens[at:])
     elif token.type == "inline" and tokens[at - 1].type == "paragraph_open":
+        if POINTER_MARK in token.content:
+            return
         lines = _TASK_BOX.sub("", _words(token.children or ()), count=1).split("\n")
         yield from lines
         yield _CJK_GAP.sub("", " ".join(line.strip() for line in lines))

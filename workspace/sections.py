@@ -7,6 +7,10 @@ from datetime import date
 
 from workspace.lines import BOM, Outline, line_end, outline, split_lines
 
+POINTER_MARK = "<!-- openclaw-memory-archive -->"
+POINTER = f"*Older memories: memory/archive/* {POINTER_MARK}"
+"""The one line of `MEMORY.md` that says where dropped lines are."""
+
 _HEADING = re.compile(rf"{BOM}?## Promoted From Short-Term Memory \((?P<day>\d{{4}}-\d{{2}}-\d{{2}})\)\s*\Z", re.ASCII)
 _MARKER = re.compile(
     r"<!-- openclaw-memory-promotion:(?P<key>\S.*?)"

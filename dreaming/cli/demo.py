@@ -11,7 +11,7 @@ from dreaming.cli.night import as_document
 from dreaming.cli.night import lines as night_lines
 from dreaming.demo import play
 from dreaming.night import NightReport
-from memory.journal import Promotion
+from memory.promotions import Promotion
 
 
 @click.command()

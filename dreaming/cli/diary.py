@@ -4,8 +4,8 @@ import click
 
 from dreaming import documents
 from dreaming.cli.common import Common, common_options, json_option, print_json, say
+from dreaming.home import DREAMS
 from dreaming.masking import masked
-from dreaming.pages import DREAMS
 from workspace.dreams import entries
 from workspace.lines import printable
 

@@ -11,7 +11,7 @@ from dreaming.explain import examined, meant, nearest, written_of
 from dreaming.gates import GateResult, verdict
 from dreaming.observe import observe
 from dreaming.phases.deep import Examined
-from memory.journal import Promotion, State
+from memory.promotions import Promotion, State
 
 BAR = 20
 NOW = {
@@ -19,6 +19,10 @@ NOW = {
     State.IN_FORCE: "in MEMORY.md",
     State.DROPPED: "in the archive since it had to make room",
     State.REMOVED: "taken out of MEMORY.md by you",
+    State.PROPOSED: "waiting for your review",
+    State.UNDONE: "taken back by dream undo",
+    State.SUPERSEDED: "in the archive since a newer statement corrects it",
+    State.REJECTED: "rejected by you in the review",
 }
 """How a promotion stands, in words."""
 

@@ -14,9 +14,7 @@ WHERE EXISTS (SELECT 1 FROM sighting WHERE sighting.fragment = touched.key)
     SELECT 1 FROM statement
     WHERE statement.fragment = touched.key
       AND statement.id NOT IN (
-        SELECT promoted_statement.statement
-        FROM promoted_statement JOIN promotion ON promotion.id = promoted_statement.promotion
-        WHERE promotion.night IS NOT :tonight
+        SELECT statement FROM held WHERE night IS NOT :tonight AND (ended_on IS NULL OR ended_on = :tonight)
       )
   )
 ORDER BY fragment.key

@@ -1,14 +1,13 @@
--- What do the signals of each wanted fragment add up to? Votes for what was promoted on other nights are spent.
-WITH wanted (key, id) AS (
-    SELECT key, id FROM fragment WHERE id IN (SELECT value FROM json_each(:ids))
+-- What do the signals of each wanted fragment add up to, to the end of a day? Votes for what was promoted on other
+-- nights are spent. A list is as good as its most asked-for statement: questions about others say nothing of that one.
+WITH wanted (key, id, is_list) AS (
+    SELECT key, id, style <> 'paragraph' FROM fragment WHERE id IN (SELECT value FROM json_each(:ids))
 ),
 spent (statement) AS (
-    SELECT promoted_statement.statement
-    FROM promoted_statement JOIN promotion ON promotion.id = promoted_statement.promotion
-    WHERE promotion.night IS NOT :tonight
+    SELECT statement FROM held WHERE night IS NOT :tonight AND (ended_on IS NULL OR ended_on = :tonight)
 ),
-open (key, statement) AS (
-    SELECT own.fragment, own.id
+open (key, position, statement, is_list) AS (
+    SELECT own.fragment, own.position, own.id, wanted.is_list
     FROM wanted JOIN statement AS own ON own.fragment = wanted.key
     WHERE own.id NOT IN (SELECT statement FROM spent)
        OR NOT EXISTS (
@@ -16,10 +15,20 @@ open (key, statement) AS (
         WHERE other.fragment = own.fragment AND other.id NOT IN (SELECT statement FROM spent)
        )
 ),
+ranked (key, statement, is_list, place) AS (
+    SELECT
+        open.key,
+        open.statement,
+        open.is_list,
+        row_number() OVER (PARTITION BY open.key ORDER BY count(vote.statement) DESC, open.position)
+    FROM open LEFT JOIN vote ON vote.statement = open.statement AND vote.day <= :until
+    GROUP BY open.key, open.position
+),
 counted (key, kind, source, day, score, at) AS (
-    SELECT open.key, signal.kind, signal.query_hash, signal.day, max(signal.score), max(signal.at)
-    FROM open JOIN signal ON signal.statement = open.statement
-    GROUP BY open.key, signal.kind, signal.query_hash, signal.day
+    SELECT ranked.key, vote.kind, vote.query_hash, vote.day, max(vote.score), max(vote.at)
+    FROM ranked JOIN vote ON vote.statement = ranked.statement
+    WHERE (ranked.place = 1 OR NOT ranked.is_list) AND vote.day <= :until
+    GROUP BY ranked.key, vote.kind, vote.query_hash, vote.day
     UNION ALL
     SELECT sighting.fragment, 'sighting', sighting.path, sighting.day, max(sighting.score), max(sighting.at)
     FROM wanted JOIN sighting ON sighting.fragment = wanted.key

@@ -2,11 +2,13 @@
 SELECT
     fragment.id,
     statement.text,
-    (SELECT count(*) FROM signal WHERE signal.statement = statement.id),
+    (SELECT count(*) FROM vote WHERE vote.statement = statement.id),
     (
-        SELECT promotion.night
-        FROM promoted_statement JOIN promotion ON promotion.id = promoted_statement.promotion
-        WHERE promoted_statement.statement = statement.id AND promotion.night IS NOT :tonight
+        SELECT max(held.night)
+        FROM held
+        WHERE held.statement = statement.id
+          AND held.night IS NOT :tonight
+          AND (held.ended_on IS NULL OR held.ended_on = :tonight)
     )
 FROM fragment JOIN statement ON statement.fragment = fragment.key
 WHERE fragment.id IN (SELECT value FROM json_each(:ids))
