@@ -314,6 +314,17 @@ def test_a_rule_that_hides_a_word_of_an_entry_does_not_make_it_a_changed_one(tmp
     assert "cone six" not in house.read("DREAMS.md")
 
 
+def test_a_model_is_shown_nothing_that_is_hidden_by_now(tmp_path: Path) -> None:
+    house = studio(tmp_path)
+    house.night(NIGHT)
+    assert "cone six" in told(house)[0]
+    with model(says(ENGLISH)) as (url, asked):
+        again(studio(tmp_path, url, **{"redact.patterns": ["cone six"]}))
+    shown = json.dumps([body for _, _, body, _ in asked])
+    assert "new clay" in shown
+    assert "cone six" not in shown
+
+
 def test_an_entry_that_was_taken_out_is_told_again_though_the_one_beside_it_was_changed(tmp_path: Path) -> None:
     house = studio(tmp_path)
     house.night(NIGHT)
