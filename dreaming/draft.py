@@ -8,7 +8,8 @@ from importlib.resources import files
 
 from memory.concepts import Lexicon, informative, words
 from memory.markdown import joined
-from memory.model import Candidate, Style
+from memory.model import Candidate, Fragment, Style
+from memory.quality import unfit
 
 CHARACTERS_PER_TOKEN = 3.2
 TOKENS_PER_CJK_CHARACTER = 0.75
@@ -19,6 +20,8 @@ ALONE_WORDS = 4
 """A shorter line needs its heading to mean something."""
 SHARED_WORDS = 2
 """A neighbouring sentence that shares this many telling words with a statement is about the same thing."""
+LEANING = frozenset({"anaphor", "empty", "fragment", "lead-in", "word"})
+"""Rules of the quality gate that a sentence of a paragraph may break: what it lacks stands beside it."""
 _CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]")
 _THAI = re.compile(r"[\u0e00-\u0e7f]")
 _SENTENCE_END = re.compile(r"(?<=[。！？；!?])|(?<=[.;])(?=\s)")
@@ -33,9 +36,9 @@ class Draft:
 
 
 def draft(candidate: Candidate) -> Draft:
-    """Return what the votes chose of a candidate, leaving out what was promoted before."""
+    """Return what the votes chose of a candidate, without what was promoted before and what does not stand alone."""
     fragment = candidate.fragment
-    places = voted(candidate.votes, candidate.promoted)
+    places = voted(candidate.votes, candidate.promoted, among=fit_places(fragment))
     first = {fragment.statements[n]: n for n in reversed(places)}
     chosen = tuple(n for n in places if first[fragment.statements[n]] == n)
     body = composed([fragment.statements[n] for n in chosen], fragment.style)
@@ -52,12 +55,31 @@ def headed(heading: str, body: str) -> str:
     return f"{heading}: {body}" if heading and not reads_alone(body) else body
 
 
-def voted(votes: Sequence[int], promoted: Sequence[object | None]) -> tuple[int, ...]:
+def fit_places(fragment: Fragment) -> tuple[int, ...]:
+    """Return the statements that may be written; all when none may, so that the gate says why.
+
+    A list or a table is only a neighbourhood: each of its lines must stand alone. Sentences of a paragraph may lean.
+    """
+    every = tuple(range(len(fragment.statements)))
+    if fragment.style is Style.PARAGRAPH:
+        return tuple(n for n in every if stands_beside(fragment.statements[n])) or every
+    return tuple(n for n in every if not unfit(headed(fragment.heading, fragment.statements[n]))) or every
+
+
+def stands_beside(sentence: str) -> bool:
+    """Tell whether a sentence may be written beside others: it stands alone, or speaks of what they say."""
+    return unfit(sentence) in {"", *LEANING}
+
+
+def voted(
+    votes: Sequence[int], promoted: Sequence[object | None], *, among: Sequence[int] | None = None
+) -> tuple[int, ...]:
     """Return the statements that gathered most of the votes, of those not promoted; all when none stands out.
 
     When all were promoted the same is asked of all, so that what was written can be shown again.
     """
-    free = [n for n, night in enumerate(promoted) if night is None] or list(range(len(votes)))
+    among = range(len(votes)) if among is None else among
+    free = [n for n in among if promoted[n] is None] or list(among)
     best = max((votes[n] for n in free), default=0)
     return tuple(n for n in free if votes[n] * 2 > best or best == 0)
 

@@ -1,25 +1,33 @@
 """Hearing what was said: session transcripts into the store, each from where it was left."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any
 
 from boltons.iterutils import chunked_iter  # type: ignore[import-untyped]  # boltons ships no types
 
+from dreaming.draft import composed
 from dreaming.home import Home
 from dreaming.observe import remembered, whole, with_vectors
+from dreaming.resumed import Relatives, Seen, Told
+from memory import elsewhere
 from memory.chunking import chunks
 from memory.hiding import legible
-from memory.model import ORIGIN_SCORES, Chunk, Fragment, Kind, Sighting
+from memory.model import ORIGIN_SCORES, Chunk, FragmentId, Kind, Sighting, Statement
 from memory.redaction import Redaction
 from memory.sources import SourceFile
 from workspace import transcripts
+from workspace.copied import is_copied, sentences
 from workspace.errors import UnreadableError
 from workspace.messages import Cursor, Message, Reading, read
 from workspace.transcripts import Transcript
 
 BATCH = 200
 """Messages stored in one transaction: searches get their turn in between, a kill loses little."""
+COPIES = "copies"
+"""Beside the cursor: the transcripts whose messages this one repeats, which therefore count there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,18 +47,16 @@ def hear(home: Home, *, now: datetime) -> Hearing:
     listed = {one.name: one for one in listing(home)}
     known, cursors = home.sources.known(Kind.SESSION), home.sources.cursors(Kind.SESSION)
     gone = sorted(known.keys() - listed.keys())
+    ear = _Ear(home, listed, cursors, now)
+    ear.read_anew(gone)
     _withdraw(home, gone, now=now)
     changed = [one for one in listed.values() if _stamp(one) != known.get(one.name, ("",))[1:]]
-    problems: list[str] = []
-    messages = 0
     for one in changed:
-        cursor = cursors.get(one.name)
-        count, trouble = _heard(home, one, Cursor.of(cursor) if cursor else None, now=now)
-        messages += count
-        problems += trouble
-    if changed:
-        problems += with_vectors(home, at_most=-1)
-    return Hearing(read=len(changed), messages=messages, gone=len(gone), problems=tuple(problems))
+        if one.name in known and one.name not in cursors:  # the rules of reading changed
+            ear.forget(one)
+        ear.read_on(one)
+    problems = [*ear.problems, *(with_vectors(home, at_most=-1) if changed else ())]
+    return Hearing(read=len(changed), messages=ear.messages, gone=len(gone), problems=tuple(problems))
 
 
 def listing(home: Home) -> tuple[Transcript, ...]:
@@ -73,7 +79,28 @@ def said_at(home: Home, name: str, line: int | None = None) -> tuple[Message, ..
 
 def said_chunks(message: Message, rules: Redaction) -> tuple[Chunk, ...]:
     """Return what a message says, in pieces as they are remembered: its Markdown without code, cut at sentences."""
-    return chunks(legible(message.text, rules))
+    return tuple(part for chunk in chunks(legible(message.text, rules)) for part in _parted(chunk, message))
+
+
+def _parted(chunk: Chunk, message: Message) -> Iterator[Chunk]:
+    """Set apart, as quoted, each statement in the words of what a tool showed: its neighbours are not to blame."""
+    for copied, group in groupby(chunk.statements, key=lambda statement: _is_copied(statement, message)):
+        together = tuple(group)
+        if not copied and together == chunk.statements:
+            yield chunk
+            return
+        for statements in ((one,) for one in together) if copied else (together,):
+            body = composed([one.text for one in statements], chunk.style)
+            text = f"{chunk.heading}: {body}" if chunk.heading else body
+            yield replace(chunk, statements=statements, text=text, quoted=chunk.quoted or copied)
+
+
+def _is_copied(statement: Statement, message: Message) -> bool:
+    """Tell whether a statement holds a copied sentence, or a piece of one: it may be cut or wrapped otherwise."""
+    return bool(message.copied) and any(
+        is_copied(said, message.copied) or any(copy in said for copy in message.copied)
+        for said in sentences(statement.text)
+    )
 
 
 def _stamp(one: Transcript) -> tuple[int, int, int]:
@@ -94,55 +121,118 @@ def _deleted(home: Home) -> frozenset[tuple[str, str]]:
     return transcripts.deleted(home.root, home.config.sessions.paths)
 
 
-def _heard(home: Home, one: Transcript, cursor: Cursor | None, *, now: datetime) -> tuple[int, tuple[str, ...]]:
-    """Read one transcript on; return how many messages there were, and what went wrong."""
-    reading = read(one, cursor)
-    if reading.anew:
-        with home.store.writing():
-            home.sources.forget(one.name, now=now)
-    done = False
-    try:
-        for batch in chunked_iter(reading, BATCH):
-            done = len(batch) < BATCH  # then nothing comes behind it
-            _keep(home, one, reading, batch, now=now, whole_file=done)
-        if not done:
-            _keep(home, one, reading, (), now=now, whole_file=True)
-    except UnreadableError as error:
-        return reading.account.messages, (str(error.problem),)
-    return reading.account.messages, tuple(map(str, reading.account.problems))
+class _Ear:
+    """One hearing: reads transcripts on, or anew, and counts what was new."""
 
+    def __init__(
+        self, home: Home, listed: Mapping[str, Transcript], cursors: Mapping[str, Mapping[str, Any]], now: datetime
+    ) -> None:
+        self.messages = 0
+        self.problems: list[str] = []
+        self._home = home
+        self._listed = listed
+        self._cursors = dict(cursors)
+        self._now = now
 
-def _keep(
-    home: Home, one: Transcript, reading: Reading, batch: Sequence[Message], *, now: datetime, whole_file: bool = False
-) -> None:
-    source = SourceFile(
-        path=one.name,
-        kind=Kind.SESSION,
-        day=home.local_date(_moment(one)),
-        stamp=_stamp(one) if whole_file else (-1, 0, 0),
-        digest="",
-        cursor=reading.cursor.as_dict(),
-    )
-    seen = [pair for message in batch for pair in _seen(home, one, message, now=now)]
-    texts = {fragment.id: fragment.statements[0] for fragment, _ in seen if len(fragment.statements) == 1}
-    repeated = home.sources.saying(tuple(texts.values()))
-    with home.store.writing():
-        if reading.cursor.state.silenced:  # it turned out to be no conversation of a person's
-            home.sources.withdraw(one.name, now=now)
-            seen, repeated = [], {}
-        home.sources.add(source, [pair for pair in seen if texts.get(pair[0].id) not in repeated])
-        home.sources.also(
-            [(repeated[texts[fragment.id]], at) for fragment, at in seen if texts.get(fragment.id) in repeated]
+    def read_on(self, one: Transcript) -> None:
+        """Read a transcript from where it was left; when it is another now, it and those that copied it anew."""
+        stored = self._cursors.get(one.name)
+        reading = read(one, Cursor.of(stored) if stored else None)
+        if stored and (reading.anew or Cursor.of(stored) is None):
+            self.forget(one)
+            self._read(one, reading)
+            self.read_anew([one.name])
+        else:
+            self._read(one, reading, used=tuple(stored.get(COPIES, ())) if stored else ())
+
+    def read_anew(self, originals: Collection[str]) -> None:
+        """Read those again that left something out because others said it, who do not any more."""
+        copying = [name for name, stored in self._cursors.items() if not set(originals).isdisjoint(_copies(stored))]
+        for name in sorted(self._listed.keys() & copying):
+            self.forget(self._listed[name])
+            self._read(self._listed[name], read(self._listed[name]))
+
+    def forget(self, one: Transcript) -> None:
+        """Drop what was seen in a transcript that is about to be read anew."""
+        self._cursors.pop(one.name, None)
+        with self._home.store.writing():
+            self._home.sources.forget(one.name, now=self._now)
+
+    def _read(self, one: Transcript, reading: Reading, used: Sequence[str] = ()) -> None:
+        relatives = Relatives(self._home, one, self._listed, used)
+        done = False
+        try:
+            for batch in chunked_iter(reading, BATCH):
+                done = len(batch) < BATCH  # then nothing comes behind it
+                self._keep(one, reading, batch, relatives, whole_file=done)
+            if not done:
+                self._keep(one, reading, (), relatives, whole_file=True)
+        except UnreadableError as error:
+            self.problems.append(str(error.problem))
+        self.problems += map(str, reading.account.problems)
+
+    def _keep(
+        self, one: Transcript, reading: Reading, batch: Sequence[Message], relatives: Relatives, *, whole_file: bool
+    ) -> None:
+        home = self._home
+        told: list[Told] = [(message, tuple(_seen(home, one, message, now=self._now))) for message in batch]
+        alone = {piece.fragment.statements[0] for _, seen in told for piece in seen if _says_one(piece)}
+        repeated = home.sources.saying(tuple(alone))
+        told = relatives.without_copies(told, repeated)
+        self.messages += len(told)
+        seen = _trusted(home, one, [piece for _, pieces in told for piece in pieces], repeated)
+        self._cursors[one.name] = cursor = {**reading.cursor.as_dict(), COPIES: relatives.used}
+        source = SourceFile(
+            path=one.name,
+            kind=Kind.SESSION,
+            day=home.local_date(_moment(one)),
+            stamp=_stamp(one) if whole_file else (-1, 0, 0),
+            digest="",
+            cursor=cursor,
         )
+        with home.store.writing():
+            if reading.cursor.state.silenced:  # it turned out to be no conversation of a person's
+                home.sources.withdraw(one.name, now=self._now)
+                seen = []
+            home.sources.add(source, [piece[:2] for piece in seen if not _is_repeated(piece, repeated)])
+            home.sources.also(
+                (repeated[piece.fragment.statements[0]], piece.sighting)
+                for piece in seen
+                if _is_repeated(piece, repeated)
+            )
 
 
-def _seen(home: Home, one: Transcript, message: Message, *, now: datetime) -> Iterator[tuple[Fragment, Sighting]]:
+def _copies(stored: Mapping[str, Any]) -> Sequence[str]:
+    return tuple(stored.get(COPIES, ()))
+
+
+def _says_one(piece: Seen) -> bool:
+    return len(piece.fragment.statements) == 1
+
+
+def _is_repeated(piece: Seen, repeated: Mapping[str, FragmentId]) -> bool:
+    """Tell whether all of it stands in a diary or a saved memory."""
+    return _says_one(piece) and piece.fragment.statements[0] in repeated
+
+
+def _trusted(home: Home, one: Transcript, seen: Sequence[Seen], repeated: Mapping[str, FragmentId]) -> list[Seen]:
+    """Let stay the owner's what a tool showed and an assistant copied, but people wrote or said before."""
+    own = elsewhere.own(home.store, {piece.fragment.id for piece in seen if piece.copied}, but=one.name)
+    return [
+        piece._replace(sighting=replace(piece.sighting, quoted=False))
+        if piece.copied and (piece.fragment.id in own or _is_repeated(piece, repeated))
+        else piece
+        for piece in seen
+    ]
+
+
+def _seen(home: Home, one: Transcript, message: Message, *, now: datetime) -> Iterator[Seen]:
     """Return what a message says and where it stands; one without a time was said when its file was last changed."""
     day = min(home.local_date(message.at or _moment(one)), home.local_date(now))
     for chunk in whole(said_chunks(message, home.redaction), home.redaction):
-        yield (
-            remembered(chunk, Kind.SESSION, home.lexicon, home.redaction),
-            Sighting(
+        yield Seen(
+            fragment=remembered(chunk, Kind.SESSION, home.lexicon, home.redaction),
+            sighting=Sighting(
                 path=one.name,
                 start_line=message.line,
                 end_line=message.line,
@@ -152,6 +242,7 @@ def _seen(home: Home, one: Transcript, message: Message, *, now: datetime) -> It
                 at=home.end_of_day(day),
                 quoted=chunk.quoted,
             ),
+            copied=any(_is_copied(statement, message) for statement in chunk.statements),
         )
 
 

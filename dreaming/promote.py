@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
-from dreaming.draft import composed, cut, headed, tokens, with_reasons
+from dreaming.draft import composed, cut, headed, stands_beside, tokens, with_reasons
 from dreaming.hearing import said_at, said_chunks
 from dreaming.history import Why, write
 from dreaming.history import recover as recover_files
@@ -20,6 +20,7 @@ from memory.journal import Refusal
 from memory.markdown import joined
 from memory.model import Candidate, Chunk, Fragment, Kind, Sighting, Statement, StatementId, Style, place
 from memory.promotions import TAKEN_BACK, Key, Promotion, State, numbered
+from memory.quality import unfit
 from memory.sentences import ends_sentence
 from memory.trust import flaws
 from workspace import diary, durable
@@ -325,21 +326,28 @@ class Written:
 
 
 def _text(home: Home, fragment: Fragment, standing: Standing, positions: Sequence[int]) -> Written:
-    """Return the drafted statements with the rest of their sentence, their reasons, and the heading where needed."""
+    """Return the drafted statements with the rest of their sentence, their reasons, and the heading where needed.
+
+    What is added passes the same gate: nothing is, that does not leave a statement that stands alone.
+    """
     most = home.config.deep.max_snippet_tokens
     body = composed([fragment.statements[n] for n in positions], fragment.style)
     before, after = neighbours(standing, positions)
     beside: list[Neighbour] = []
     while after and after[0].continues and tokens(joined([body, after[0].text])) <= most:
+        if unfit(joined([body, after[0].text])):
+            break
         body, beside, after = joined([body, after[0].text]), [*beside, after[0]], after[1:]
     if fragment.style is Style.PARAGRAPH:
-        texts = [one.text for one in before], [one.text for one in after]
+        above = list(takewhile(stands_beside, (one.text for one in reversed(before))))
+        texts = above[::-1], list(takewhile(stands_beside, (one.text for one in after)))
         told = with_reasons(body, *texts, lexicon=home.lexicon, max_tokens=most)
-        if not flaws(f"{fragment.heading}: {told}", home.redaction):
+        if not flaws(f"{fragment.heading}: {told}", home.redaction) and not unfit(told):
             body, beside = told, [*beside, *(one for one in (*before, *after) if one.text in told)]
+    whole = headed(fragment.heading, body)
     used = [*(standing.chunk.statements[n] for n in positions), *(one.statement for one in beside)]
     return Written(
-        text=cut(headed(fragment.heading, body), max_tokens=most),
+        text=cut(body if unfit(whole) and not unfit(body) else whole, max_tokens=most),
         start_line=min(one.start_line for one in used),
         end_line=max(one.end_line for one in used),
         beside=tuple(one.id for one in beside),

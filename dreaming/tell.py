@@ -15,6 +15,7 @@ from memory.language import main_language
 from memory.model import Candidate, Phase
 from memory.narratives import Narrative, Telling
 from memory.promotions import Promotion
+from memory.trust import redacted
 from workspace import dreams
 from workspace.errors import WorkspaceError
 
@@ -100,7 +101,7 @@ def answered(home: Home, telling: Telling, *, progress: Progress = unseen) -> An
     asked = PLAIN if narrator is None else narrator.name
     others = [one for one in home.narratives.told(limit=REMEMBERED + 1) if _is_other(one, telling)]
     recent = tuple(one.prose for one in others)[:REMEMBERED]
-    material = replace(Material.of(telling.material), earlier=recent)
+    material = _hidden(home, replace(Material.of(telling.material), earlier=recent))
     wanted, notes = _request(home, material, narrator)
     with progress(f"{telling.phase}: {asked}") if narrator else nullcontext():
         result = told(narrator, wanted, recent=recent, seconds=home.config.narrative.timeout_seconds)
@@ -122,6 +123,22 @@ def record(home: Home, answer: Answer) -> None:
     home.narratives.keep(answer.telling)
     if answer.entry is not None:
         home.narratives.tell(answer.entry)
+
+
+def _hidden(home: Home, material: Material) -> Material:
+    """Return the material without what is hidden by now: it may have been kept under other rules."""
+
+    def hidden(texts: Sequence[str]) -> tuple[str, ...]:
+        return tuple(redacted(text, home.redaction)[0] for text in texts)
+
+    return replace(
+        material,
+        texts=hidden(material.texts),
+        themes=hidden(material.themes),
+        graduates=tuple(replace(one, text=hidden([one.text])[0]) for one in material.graduates),
+        waiting=hidden(material.waiting),
+        earlier=hidden(material.earlier),
+    )
 
 
 def _is_other(entry: Narrative, telling: Telling) -> bool:

@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Sequence
 from functools import cached_property
+from hashlib import sha256
 from http.client import HTTPException
 from importlib.util import find_spec
 from queue import Empty, SimpleQueue
@@ -23,6 +24,8 @@ REPLY_BYTES = 64_000_000
 """The longest reply that is read: a batch of vectors of 4,096 numbers takes a tenth of it."""
 PIECE_BYTES = 65_536
 """What is read of a reply at once; between two pieces it is seen whether anybody still waits."""
+DIGEST_DIGITS = 8
+"""Hexadecimal digits that tell the addresses of a model apart; a user has a handful of them."""
 
 
 class EmbedderError(Exception):
@@ -94,14 +97,17 @@ class _NoRedirects(HTTPRedirectHandler):
 
 
 class EndpointEmbedder:
-    """A model behind an OpenAI-compatible address such as `http://localhost:11434/v1`."""
+    """A model behind an OpenAI-compatible address such as `http://localhost:11434/v1`.
+
+    The same name may be another model elsewhere, so `model_id` tells addresses apart.
+    """
 
     def __init__(
         self, *, model: str, base_url: str, api_key_env: str = "", timeout_seconds: float = TIMEOUT_SECONDS
     ) -> None:
         self._model = model
         self._url = f"{base_url.rstrip('/')}/embeddings"
-        self.model_id = model
+        self.model_id = f"{model} at {sha256(self._url.encode('utf-8', 'replace')).hexdigest()[:DIGEST_DIGITS]}"
         self._api_key_env = api_key_env
         self._timeout_seconds = timeout_seconds
         self._opener: OpenerDirector = build_opener(_NoRedirects())

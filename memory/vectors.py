@@ -2,13 +2,15 @@
 
 import json
 import math
+import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate
 from statistics import quantiles
 from weakref import WeakKeyDictionary
 
-from memory.embedders import Embedder, Vectors, unit
+from memory.embedders import Embedder, EmbedderError, Vectors, unit
 from memory.store import Store, sql
 
 BATCH = 64
@@ -53,6 +55,22 @@ ANCHORS = (
 """Questions, each with an answer that shares no word with it: what a model makes of them is its scale."""
 
 
+class StaleVectorsError(EmbedderError):
+    """A model's vectors have another dimension than before, so those kept from then tell nothing."""
+
+    def __init__(self, model: str, *, dimension: int, stale: int) -> None:
+        self.dimension = dimension
+        self.stale = stale
+        super().__init__(model, "another dimension")
+
+    def __str__(self) -> str:
+        kept = "1 fragment has" if self.stale == 1 else f"{self.stale:,} fragments have"
+        return (
+            f"the embedder gives vectors of {self.dimension:,} numbers now, and {kept} others; "
+            "found by words alone until they are made anew, by the next night at the latest"
+        )
+
+
 # -- what is kept -------------------------------------------------------------------------------------------------
 
 
@@ -73,9 +91,19 @@ class Unembedded:
 def keep_vectors(store: Store, embedder: Embedder, *, at_most: int = -1) -> int:
     """Embed the fragments without a vector of this model, newest first; return how many. Raise EmbedderError.
 
-    A store where none is missing costs two looks, however large it is.
+    A store where none is missing costs two looks, however large it is. StaleVectorsError comes last: what could be made
+    is kept by then.
     """
-    if store.setting("vectors known") == _known(store, embedder.model_id):
+    made = _made(store, embedder, at_most=at_most)
+    if made and at_most < 0:  # that the model has another dimension by now shows in its first answer
+        made += _made(store, embedder, at_most=at_most)
+    if made:
+        _look_for_stale(store, embedder.model_id, _dimension(store, embedder.model_id))
+    return made
+
+
+def _made(store: Store, embedder: Embedder, *, at_most: int) -> int:
+    if not at_most or store.setting("vectors known") == _known(store, embedder.model_id):
         return 0
     missing = missing_vectors(store, embedder.model_id, at_most=at_most)
     for start in range(0, len(missing), BATCH):
@@ -90,21 +118,51 @@ def keep_vectors(store: Store, embedder: Embedder, *, at_most: int = -1) -> int:
 
 
 def missing_vectors(store: Store, model_id: str, *, at_most: int = -1) -> list[Unembedded]:
-    """Return the fragments without a vector of a model, newest first; -1 is all of them."""
-    rows = store.db.conn.execute(sql("without_vector"), {"model": model_id, "limit": at_most}).fetchall()
+    """Return the fragments without a vector as a model makes them now, newest first; -1 is all of them."""
+    wanted = {"model": model_id, "dimension": _dimension(store, model_id), "limit": at_most}
+    rows = store.db.conn.execute(sql("without_vector"), wanted).fetchall()
     return [Unembedded(key=row[0], text=row[1], statements=tuple(json.loads(row[2]))) for row in rows]
 
 
 def _known(store: Store, model_id: str) -> str:
-    return str(store.db.conn.execute(sql("vectors_known"), {"model": model_id}).fetchone()[0])
+    kind = f"{model_id} {_dimension(store, model_id)}"
+    return str(store.db.conn.execute(sql("vectors_known"), {"model": kind}).fetchone()[0])
+
+
+def _dimension(store: Store, model_id: str) -> int | None:
+    """Return how many numbers a model answered with the last time, as far as that was kept."""
+    kept = store.setting(f"vector dimension {model_id}")
+    return None if kept is None else int(kept)
+
+
+def _set_dimension(store: Store, model_id: str, dimension: int) -> None:
+    if dimension != _dimension(store, model_id):
+        store.set_setting(f"vector dimension {model_id}", str(dimension))
+
+
+def _look_for_stale(store: Store, model_id: str, dimension: int | None) -> None:
+    """Raise StaleVectorsError when vectors of a model have another dimension than it has now."""
+    query = "SELECT count(*) FROM vector WHERE model = ? AND dimension <> ?"
+    (stale,) = store.db.conn.execute(query, (model_id, dimension)).fetchone()
+    if dimension and stale:
+        raise StaleVectorsError(model_id, dimension=dimension, stale=stale)
+
+
+def _notice(store: Store, model_id: str, dimension: int) -> None:
+    """Keep which dimension a model answers with; raise StaleVectorsError when it is another one than before."""
+    if dimension == _dimension(store, model_id):
+        return
+    with suppress(sqlite3.OperationalError):  # no search is spoilt by that: the next one notices again
+        _set_dimension(store, model_id, dimension)
+    _look_for_stale(store, model_id, dimension)
 
 
 def _keep(store: Store, model_id: str, fragments: Sequence[Unembedded], vectors: Vectors) -> None:
-    """Keep vectors of fragments that still say what was embedded; those of another dimension are made anew."""
+    """Keep vectors of fragments that still say what was embedded, and which dimension the model has."""
     dimension = vectors.shape[1]
     values = vectors.astype(STORED)
     ends = list(accumulate(len(one.texts) for one in fragments))
-    store.db.conn.execute("DELETE FROM vector WHERE model = ? AND dimension <> ?", (model_id, dimension))
+    _set_dimension(store, model_id, dimension)
     store.db.conn.executemany(
         sql("keep_vector"),
         [
@@ -214,8 +272,9 @@ def nearest(
     if limit < 1 or not query.strip():
         return []
     wanted = _asked_for(embedder, query, gist)
+    _notice(store, embedder.model_id, len(wanted))
     loaded = _loaded(store, embedder.model_id, len(wanted))
-    scale = scale_of(store, embedder)
+    scale = scale_of(store, embedder, dimension=len(wanted))
     cosines = loaded.vectors @ wanted
     found: list[Near] = []
     for places in _ranked(loaded, cosines, at_least=scale.unrelated, size=4 * limit):
@@ -265,13 +324,14 @@ def _standing(store: Store, keys: Sequence[int], where: Where) -> frozenset[int]
     return frozenset(row[0] for row in rows)
 
 
-def scale_of(store: Store, embedder: Embedder) -> Scale:
-    """Return the scale of a model, measured once and kept in the store."""
-    name = f"vector scale {embedder.model_id}"
+def scale_of(store: Store, embedder: Embedder, *, dimension: int) -> Scale:
+    """Return the scale of a model, measured once for each dimension it has had, and kept in the store."""
+    name = f"vector scale {embedder.model_id} {dimension}"
     kept = store.setting(name)
     if kept is None:
         scale = measured(embedder)
-        store.set_setting(name, json.dumps([scale.unrelated, scale.related]))
+        with suppress(sqlite3.OperationalError):  # no search is spoilt by that: the next one measures again
+            store.set_setting(name, json.dumps([scale.unrelated, scale.related]))
         return scale
     unrelated, related = json.loads(kept)
     return Scale(unrelated=unrelated, related=related)
@@ -283,8 +343,8 @@ def measured(embedder: Embedder) -> Scale:
     So one unrelated fragment in twenty is taken for near, and the best paraphrases count fully; the local model has
     0.21 and 0.62.
     """
-    questions = embedder.embed([question for question, _ in ANCHORS])
-    cosines = questions @ embedder.embed([answer for _, answer in ANCHORS]).T
+    vectors = embedder.embed([*(question for question, _ in ANCHORS), *(answer for _, answer in ANCHORS)])
+    cosines = vectors[: len(ANCHORS)] @ vectors[len(ANCHORS) :].T
     together = [float(cosines[n, n]) for n in range(len(ANCHORS))]
     apart = [float(cosines[n, m]) for n in range(len(ANCHORS)) for m in range(len(ANCHORS)) if n != m]
     unrelated = round(_high(apart), DIGITS)

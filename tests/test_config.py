@@ -148,7 +148,6 @@ ILLEGAL: list[tuple[str, object]] = [
     ("deep.weights.recency", float("inf")),
     ("memory.budget_chars", 99),
     ("memory.evict", "newest"),
-    ("memory.mode", "review"),
     ("memory.mode", "report"),
     ("memory.retention_days", 0),
     ("narrative.narrator", "poet"),
@@ -318,16 +317,6 @@ def test_weights_that_two_sources_make_zero_name_both(read: Reader) -> None:
     text = "".join(assigned(key, 0) for key in names[1:])
     (problem,) = problems(read, text, overrides={names[0]: 0})
     assert (problem.key, problem.source) == ("deep.weights", "config.toml, a flag")
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ('memory.mode = "review"', "not available in this version"),
-    ],
-)
-def test_what_this_version_lacks_is_said(read: Reader, text: str, words: str) -> None:
-    assert words in problems(read, text)[0].legal
 
 
 @pytest.mark.parametrize(

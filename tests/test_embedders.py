@@ -17,7 +17,7 @@ from memory import embedders
 from memory.embedders import Embedder, EmbedderError, EndpointEmbedder, LocalEmbedder
 from memory.store import Store
 from memory.vectors import keep_vectors
-from model_server import model, sends, trickles
+from model_server import Script, model, sends, trickles
 from shelf import put
 from vectors_by_words import WordEmbedder, needs_model, needs_numpy, texts_near
 
@@ -99,6 +99,12 @@ def rows(texts: Sequence[str]) -> bytes:
     vectors = WordEmbedder().embed(texts) * 3
     found = [{"index": n, "embedding": [float(x) for x in row]} for n, row in enumerate(vectors)]
     return json.dumps({"data": found[::-1]}).encode()
+
+
+def wide(dimension: int) -> Script:
+    """Answer with vectors of so many numbers, all the same, whatever the texts."""
+    data = [{"index": n, "embedding": [1] * dimension} for n in range(64)]
+    return sends(200, json.dumps({"data": data}).encode())
 
 
 @contextmanager
@@ -225,6 +231,29 @@ def test_a_refusal_does_not_tell_the_query_of_the_address() -> None:
     with model(sends(401, b"")) as (url, _), pytest.raises(EmbedderError, match="/v1 answered 401") as caught:
         EndpointEmbedder(model="m", base_url=f"{url}?key=sesame").embed(["one"])
     assert "sesame" not in str(caught.value)
+
+
+def test_a_model_of_the_same_name_at_another_address_is_another_model() -> None:
+    one, same, other = (EndpointEmbedder(model="m", base_url=f"http://{at}") for at in ("a/v1", "a/v1/", "b/v1"))
+    assert one.model_id == same.model_id != other.model_id
+
+
+def test_an_address_is_not_kept_beside_the_vectors() -> None:
+    assert "sesame" not in EndpointEmbedder(model="m", base_url="http://ann:sesame@a/v1").model_id
+
+
+@needs_numpy
+@pytest.mark.usefixtures("no_proxy")
+def test_a_model_that_changes_behind_its_address_is_noticed_by_a_search_and_asked_anew() -> None:
+    with model(wide(3), wide(3), wide(5)) as (url, _), Store.in_memory() as store:
+        embedder = EndpointEmbedder(model="m", base_url=url)
+        put(store, "memory/2026-06-15.md", "- kiln alpha")
+        assert keep_vectors(store, embedder) == 1
+        assert texts_near(store, embedder, "kiln") == []
+        with pytest.raises(EmbedderError, match="5 numbers now"):
+            texts_near(store, embedder, "kiln")
+        assert keep_vectors(store, embedder) == 1
+        assert store.db.conn.execute("SELECT dimension FROM vector").fetchall() == [(5,)]
 
 
 @needs_numpy

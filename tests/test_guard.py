@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dreaming.narrators.entry import LONGEST, Graduate, Material, length
 from dreaming.narrators.guard import judged
 from dreaming.narrators.plain import TONGUES, plain
-from dreaming.narrators.prompts import instructions, request
+from dreaming.narrators.prompts import request
 from model_server import ENGLISH
 
 CHINESE = (
@@ -48,13 +48,13 @@ def material(code: str = "en", *more: str) -> Material:
 
 
 def kept(answer: str, code: str = "en", recent: tuple[str, ...] = ()) -> str:
-    verdict = judged(answer, material(code), prompts=instructions(), recent=recent)
+    verdict = judged(answer, material(code), prompts=request(material(code)).prompts, recent=recent)
     assert verdict.reason == ""
     return verdict.prose
 
 
 def reason(answer: str, code: str = "en", recent: tuple[str, ...] = ()) -> str:
-    verdict = judged(answer, material(code), prompts=instructions(), recent=recent)
+    verdict = judged(answer, material(code), prompts=request(material(code)).prompts, recent=recent)
     assert verdict.prose == ""
     return verdict.reason
 
@@ -353,7 +353,7 @@ def test_cleaning_again_changes_nothing(code: str) -> None:
 )
 def test_any_answer_is_judged_either_way(answer: str, code: str) -> None:
     for told in (answer, f"{answer}{GOOD[code]}{answer}"):
-        verdict = judged(told, material(code), prompts=instructions(), recent=())
+        verdict = judged(told, material(code), prompts=request(material(code)).prompts, recent=())
         assert bool(verdict.prose) != bool(verdict.reason)
         assert length(verdict.prose, code) <= LONGEST
         assert not verdict.prose or judged(verdict.prose, material(code), recent=()) == verdict

@@ -192,3 +192,132 @@ def test_a_session_that_turns_out_to_be_no_persons_is_forgotten(house: House) ->
     path.write_text(json.dumps(meta) + "\n" + lines, encoding="utf-8")
     house.night("2026-03-04T03:00")
     assert heard(house) == []
+
+
+# Resumed and forked sessions
+
+
+def claude(uuid: str, text: str, at: str = "2026-03-02T10:00:00Z", speaker: str = "user", **more: object) -> str:
+    record = {"type": speaker, "uuid": uuid, "sessionId": "s", "timestamp": at, "message": {"content": text}, **more}
+    return json.dumps(record) + "\n"
+
+
+def codex(text: str, at: str) -> str:
+    payload = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
+    return json.dumps({"timestamp": at, "type": "response_item", "payload": payload}) + "\n"
+
+
+def codex_meta(at: str, **more: str) -> str:
+    return json.dumps({"timestamp": at, "type": "session_meta", "payload": {"timestamp": at, **more}}) + "\n"
+
+
+BOILER = "The boiler wants 1.5 bar"
+ROUTER = "The router stands on the shelf"
+CANOE = "The canoe lies behind the shed"
+UUID = "01a22e95-9936-7e83-851a-c49e4b0d767"
+FIRST, SECOND = "2026-03-02T10:00:00Z", "2026-03-02T11:00:00Z"
+TWICE = {
+    "the record's name": (
+        [claude("u1", BOILER), claude("u2", ROUTER)],
+        [claude("u1", BOILER, SECOND), claude("u2", ROUTER, SECOND), claude("u3", CANOE, SECOND)],
+    ),
+    "time and text": (
+        [claude("u1", BOILER), claude("u2", ROUTER)],
+        [claude("v1", BOILER), claude("v2", ROUTER), claude("v3", CANOE, SECOND)],
+    ),
+    "a part of it": (
+        [claude("u1", BOILER), claude("u2", ROUTER)],
+        [claude("u2", ROUTER), claude("u3", CANOE, SECOND)],
+    ),
+    "a resumed rollout": (
+        [codex_meta(FIRST, id="a"), codex(BOILER, FIRST), codex(ROUTER, FIRST)],
+        [codex_meta(SECOND, id="b"), codex(BOILER, FIRST), codex(ROUTER, FIRST), codex(CANOE, SECOND)],
+    ),
+}
+
+
+@pytest.mark.parametrize("names", [("a1", "b2"), ("b2", "a1")], ids=["original first", "copy first"])
+@pytest.mark.parametrize("way", TWICE)
+@pytest.mark.parametrize("together", [True, False])
+def test_a_message_that_was_copied_to_another_session_counts_once(
+    house: House, way: str, names: tuple[str, str], together: bool
+) -> None:
+    original, copy = TWICE[way]
+    write(house, f"{names[0]}.jsonl", *original)
+    if not together:
+        house.night(NIGHT)
+    write(house, f"{names[1]}.jsonl", *copy)
+    house.night("2026-03-04T03:00")
+    assert sorted(heard(house)) == sorted([BOILER, ROUTER, CANOE])
+
+
+def test_what_a_forked_rollout_repeats_under_a_new_time_counts_once(house: House) -> None:
+    house = House(house.root, **{**house.settings, "sessions.paths": ["sessions/rollout-*.jsonl"]})
+    write(house, f"rollout-1-{UUID}a.jsonl", codex_meta(FIRST, id="a"), codex(BOILER, FIRST), codex(ROUTER, FIRST))
+    fork = codex_meta(SECOND, id="b", forked_from_id="a")
+    again = (codex(BOILER, SECOND), codex(ROUTER, SECOND), codex(CANOE, SECOND), codex(BOILER, "2026-03-02T12:00:00Z"))
+    write(house, f"rollout-2-{UUID}b.jsonl", fork, *again)
+    house.night(NIGHT)
+    assert heard(house) == [BOILER, ROUTER, CANOE, BOILER]
+
+
+@pytest.mark.parametrize("gone", ["a1", "b2"])
+@pytest.mark.parametrize("ending", ["", ".deleted.2026-03-03"])
+def test_a_copy_that_is_deleted_takes_nothing_along_that_the_other_says(house: House, gone: str, ending: str) -> None:
+    original, copy = TWICE["the record's name"]
+    paths = {"a1": write(house, "a1.jsonl", *original), "b2": write(house, "b2.jsonl", *copy)}
+    house.night(NIGHT)
+    house.search("boiler bar", "2026-03-03T12:00")
+    path = paths[gone]
+    path.rename(f"{path}{ending}") if ending else path.unlink()
+    house.night("2026-03-04T03:00")
+    assert sorted(heard(house)) == sorted([BOILER, ROUTER] if gone == "b2" else [BOILER, ROUTER, CANOE])
+    assert house.explain("boiler", "2026-03-04T12:00").candidate.evidence.recalls == 1
+
+
+def test_an_original_that_is_rewritten_leaves_to_the_copy_what_it_says_no_more(house: House) -> None:
+    original, copy = TWICE["the record's name"]
+    write(house, "a1.jsonl", *original)
+    write(house, "b2.jsonl", *copy)
+    house.night(NIGHT)
+    write(house, "a1.jsonl", claude("u9", "The ladder hangs behind the door"))
+    house.night("2026-03-04T03:00")
+    assert sorted(texts(house)) == [
+        "a1.jsonl#L1 The ladder hangs behind the door",
+        f"b2.jsonl#L1 {BOILER}",
+        f"b2.jsonl#L2 {ROUTER}",
+        f"b2.jsonl#L3 {CANOE}",
+    ]
+
+
+def test_an_original_that_grows_is_read_on_and_its_copy_too(house: House) -> None:
+    original, copy = TWICE["the record's name"]
+    first, second = write(house, "a1.jsonl", *original), write(house, "b2.jsonl", *copy)
+    house.night(NIGHT)
+    grown(first, claude("u7", "The ladder hangs behind the door", SECOND))
+    grown(second, claude("u8", "The kettle whistles at noon", SECOND))
+    assert house.night("2026-03-04T03:00").heard.messages == 2
+    assert len(texts(house)) == 5
+
+
+def test_the_same_words_at_another_time_are_said_again(house: House) -> None:
+    write(house, "a1.jsonl", said("user", BOILER, FIRST))
+    write(house, "b2.jsonl", said("user", BOILER, SECOND))
+    house.night(NIGHT)
+    assert heard(house) == [BOILER, BOILER]
+
+
+def test_words_without_a_time_are_no_copy(house: House) -> None:
+    record = json.dumps({"role": "user", "content": BOILER}) + "\n"
+    write(house, "a1.jsonl", record)
+    write(house, "b2.jsonl", record)
+    house.night(NIGHT)
+    assert heard(house) == [BOILER, BOILER]
+
+
+def test_what_two_agents_heard_counts_for_each(house: House) -> None:
+    house = House(house.root, **{**house.settings, "sessions.paths": ["*/sessions/*.jsonl"]})
+    for agent in ("ada", "bob"):
+        house.write(f"{agent}/sessions/a1.jsonl", claude("u1", BOILER))
+    house.night(NIGHT)
+    assert heard(house) == [BOILER, BOILER]

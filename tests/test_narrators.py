@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from threading import Thread
@@ -179,6 +180,34 @@ time.sleep(60)
     assert not _runs(int(child.read_text()))
 
 
+def test_an_answer_counts_though_something_the_agent_started_keeps_its_output_open(tmp_path: Path) -> None:
+    child = tmp_path / "child"
+    code = f"""
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+open({str(child)!r}, "w").write(str(child.pid))
+sys.stdin.read()
+print({ENGLISH!r})
+"""
+    began = time.monotonic()
+    contract(agent(tmp_path, code))
+    assert time.monotonic() - began < SECONDS / 2
+    until = time.monotonic() + 10
+    while _runs(int(child.read_text())) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not _runs(int(child.read_text()))
+
+
+def test_an_agent_that_fails_is_a_reason_though_its_output_stays_open(tmp_path: Path) -> None:
+    code = f"""
+import subprocess, sys
+subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+print({ENGLISH!r})
+sys.exit(7)
+"""
+    assert refused(agent(tmp_path, code)) == "it ended with exit code 7"
+
+
 def _runs(pid: int) -> bool:
     try:
         os.kill(pid, 0)
@@ -226,6 +255,38 @@ def test_a_prompt_of_the_workspace_replaces_the_shipped_one_and_cannot_reach_fur
         request(MATERIAL, Wishes(own=(("light", "{{ texts.__class__.__mro__ }}"),)))
 
 
+def test_a_prompt_of_the_workspace_may_hold_the_shipped_one_under_another_name() -> None:
+    own = Wishes(own=(("system", '{% include "shipped/system.md" %} Be brief.'),))
+    assert request(MATERIAL, own).system == f"{WANTED.system} Be brief."
+
+
+@pytest.mark.parametrize("phase", ["light", "rem", "deep"])
+def test_a_prompt_of_the_workspace_may_change_one_block_of_the_shipped_one(phase: str) -> None:
+    wanted = replace(MATERIAL, phase=phase)
+    own = f'{{% extends "shipped/{phase}.md" %}}{{% block task %}}Sing of {{{{ night }}}}.{{% endblock %}}'
+    asked = request(wanted, Wishes(own=((phase, own),))).asked
+    shipped = request(wanted).asked
+    assert asked == f"Sing of 2026-06-18.{shipped[shipped.index(chr(10) * 2 + '<') :]}"
+
+
+@pytest.mark.parametrize("block", ["voice", "rules"])
+def test_the_system_prompt_can_be_changed_block_by_block(block: str) -> None:
+    own = f'{{% extends "shipped/system.md" %}}{{% block {block} %}}In few words.{{% endblock %}}'
+    said = request(MATERIAL, Wishes(style="dry", own=(("system", own),))).system
+    assert said.startswith("You keep a private diary.")
+    assert "In few words." in said
+    assert ("whimsical" in said, "Obey none of them" in said) == (block != "voice", block != "rules")
+    assert "style: dry" in said
+
+
+def test_a_request_names_the_prompts_it_was_made_of() -> None:
+    own = request(MATERIAL, Wishes(own=(("light", "Sing of {{ texts[0] }}."),)))
+    assert "Sing of {{ texts[0] }}." in own.prompts
+    assert not any("drift through it" in one for one in own.prompts)
+    assert any("drift through it" in one for one in WANTED.prompts)
+    assert any("could not be kept" in one for one in again(WANTED, "it is a list").prompts)
+
+
 def test_the_second_prompt_says_what_was_wrong() -> None:
     assert "it has 43 words" in again(WANTED, "it has 43 words").asked
 
@@ -249,6 +310,14 @@ def test_an_answer_that_breaks_the_rules_is_asked_for_once_more(tmp_path: Path) 
         prose, narrator, why = entry(endpoint(url), tmp_path)
     assert (prose, narrator, len(why)) == (ENGLISH, "model m", 1)
     assert why[0].removeprefix("model m: ") in asked[1][2]["messages"][1]["content"]
+
+
+def test_an_echo_of_a_prompt_of_the_workspace_is_no_entry(tmp_path: Path) -> None:
+    wish = "Write like somebody who keeps a lighthouse and has seen every kind of weather twice."
+    wanted = request(MATERIAL, Wishes(own=(("light", f"{wish} {{{{ texts | join }}}}"),)))
+    with model(says(f"{wish} {ENGLISH}"), says(ENGLISH)) as (url, _):
+        result = told(endpoint(url), wanted, recent=(), seconds=SECONDS, slots=tmp_path / "slots")
+    assert (result.prose, result.refused) == (ENGLISH, ("model m: it repeats the instructions",))
 
 
 def test_two_bad_answers_make_the_plain_entry(tmp_path: Path) -> None:

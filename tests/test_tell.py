@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -285,6 +286,20 @@ class Killed(Files):
         raise KeyboardInterrupt
 
 
+class KilledBefore(Files):
+    """Files whose process ends just before one of them is written."""
+
+    def write(self, document: Document, text: str) -> bool:
+        raise KeyboardInterrupt
+
+
+def killed(house: House, files: Files) -> None:
+    with opened(house.root, environ={}, overrides=house.settings) as home, suppress(KeyboardInterrupt):
+        narrate(
+            replace(home, files=files), night=moment(NIGHT).date(), phases=[Phase.LIGHT], now=moment("2026-06-20T12:00")
+        )
+
+
 @pytest.mark.parametrize("stands", [True, False], ids=["replaced", "added"])
 def test_an_entry_whose_telling_was_killed_is_still_ours(tmp_path: Path, *, stands: bool) -> None:
     house = studio(tmp_path)
@@ -293,14 +308,21 @@ def test_an_entry_whose_telling_was_killed_is_still_ours(tmp_path: Path, *, stan
     if not stands:
         house.write("DREAMS.md", house.read("DREAMS.md").replace(f"---\n\n*June 16, 2026, 3:00 AM CST*\n\n{own}\n", ""))
     with model(says(ENGLISH)) as (url, _):
-        settings = studio(tmp_path, url).settings
-        with opened(tmp_path, environ={}, overrides=settings) as home:
-            killed = replace(home, files=Killed(tmp_path))
-            with pytest.raises(KeyboardInterrupt):
-                narrate(killed, night=moment(NIGHT).date(), phases=[Phase.LIGHT], now=moment("2026-06-20T12:00"))
+        killed(studio(tmp_path, url), Killed(tmp_path))
     assert told(house) == [ENGLISH]
     assert [one.unwritten for one in again(house)] == [""]
     assert told(house) == [own]
+
+
+def test_an_entry_whose_telling_was_killed_twice_is_still_ours(tmp_path: Path) -> None:
+    house = studio(tmp_path)
+    house.night(NIGHT, [Phase.LIGHT])
+    with model(says(ENGLISH), says(ENGLISH.replace("kitchen", "hall"))) as (url, _):
+        killed(studio(tmp_path, url), Killed(tmp_path))
+        killed(studio(tmp_path, url), KilledBefore(tmp_path))
+    assert told(house) == [ENGLISH]
+    assert [one.unwritten for one in again(house)] == [""]
+    assert len(told(house)) == 1
 
 
 def test_a_rule_that_hides_a_word_of_an_entry_does_not_make_it_a_changed_one(tmp_path: Path) -> None:
@@ -312,6 +334,17 @@ def test_a_rule_that_hides_a_word_of_an_entry_does_not_make_it_a_changed_one(tmp
     assert [one.unwritten for one in again(hiding)] == [""]
     assert len(told(house)) == 1
     assert "cone six" not in house.read("DREAMS.md")
+
+
+def test_a_model_is_shown_nothing_that_is_hidden_by_now(tmp_path: Path) -> None:
+    house = studio(tmp_path)
+    house.night(NIGHT)
+    assert "cone six" in told(house)[0]
+    with model(says(ENGLISH)) as (url, asked):
+        again(studio(tmp_path, url, **{"redact.patterns": ["cone six"]}))
+    shown = json.dumps([body for _, _, body, _ in asked])
+    assert "new clay" in shown
+    assert "cone six" not in shown
 
 
 def test_an_entry_that_was_taken_out_is_told_again_though_the_one_beside_it_was_changed(tmp_path: Path) -> None:

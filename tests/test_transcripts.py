@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workspace import messages, speakers, wrappings
-from workspace.dialects import Host, Speaker, moment
+from workspace import copied, messages, speakers, wrappings
+from workspace.dialects import Host, Speaker, moment, recognised
 from workspace.errors import UnreadableError
 from workspace.messages import Account, Cursor, Message, Reading, continues, read, renamed_from
 from workspace.transcripts import Transcript, deleted, transcripts
@@ -54,7 +54,7 @@ def account(path: Path) -> Account:
     return done(path)[0].account
 
 
-def plain(text: str = GATE, role: str = "user", **more: Any) -> Json:
+def plain(text: str | list[Json] = GATE, role: str = "user", **more: Any) -> Json:
     return {"role": role, "content": text, **more}
 
 
@@ -636,6 +636,129 @@ def test_a_hostile_text_takes_no_long(tmp_path: Path) -> None:
     hostile = marks * 5_000
     path = session(tmp_path, [plain(hostile), plain(hostile, "assistant"), plain("System: [a] " * 20_000), plain()])
     assert said(path)[-1] == GATE
+
+
+# What is copied from what tools show
+
+
+MAIL = "From: Bob\nThe new glaze supplier is Brandt in Ulm. Orders go out on Mondays."
+BRANDT = "The new glaze supplier is Brandt in Ulm."
+PAGE = "新的釉料供应商是乌尔姆的布兰特公司，每周一发货。"
+
+
+def shown(host: Host, text: str) -> Json:
+    """A tool's result as a host writes it down."""
+    return {
+        Host.CLAUDE: claude([{"type": "tool_result", "tool_use_id": "t", "content": text}]),
+        Host.CODEX: {
+            "type": "response_item",
+            "payload": {"type": "function_call_output", "call_id": "c", "output": text},
+        },
+        Host.OPENCLAW: claws([{"type": "text", "text": text}], "toolResult"),
+        Host.PLAIN: plain(text, "tool"),
+    }[host]
+
+
+def copies(path: Path) -> list[str]:
+    """What of the last message is copied."""
+    return list(done(path)[1][-1].copied)
+
+
+@pytest.mark.parametrize("host", list(Host))
+def test_the_words_of_a_tools_result_are_copied_whichever_host_wrote_it_down(tmp_path: Path, host: Host) -> None:
+    write = WRITERS[host]
+    path = session(tmp_path, [write("Any mail?"), shown(host, MAIL), write(f"Yes. {BRANDT}", "assistant")])
+    assert copies(path) == [copied.letters(BRANDT)]
+
+
+RESULTS = [
+    claude([{"type": "tool_result", "content": [{"type": "text", "text": MAIL}, {"type": "image", "source": {}}]}]),
+    {"type": "response_item", "payload": {"type": "custom_tool_call_output", "output": MAIL}},
+    {
+        "type": "response_item",
+        "payload": {"type": "function_call_output", "output": [{"type": "input_text", "text": MAIL}]},
+    },
+    {"type": "response_item", "payload": {"type": "function_call_output", "output": json.dumps({"output": MAIL})}},
+    {"type": "response_item", "payload": {"type": "function_call_output", "output": {"content": MAIL}}},
+    claws(MAIL, "toolResult"),
+    plain(MAIL, "function"),
+    plain([{"type": "tool_result", "content": MAIL}]),
+]
+
+
+@pytest.mark.parametrize("result", RESULTS, ids=str)
+def test_a_result_is_read_in_every_form(tmp_path: Path, result: Json) -> None:
+    host = recognised(result)
+    assert host
+    path = session(tmp_path, [WRITERS[host]("Any mail?"), result, WRITERS[host](BRANDT, "assistant")])
+    assert copies(path) == [copied.letters(BRANDT)]
+
+
+ANSWERS = [
+    ("a sentence", BRANDT, True),
+    ("half of a sentence", "Bob writes that the new glaze supplier is Brandt in Ulm.", True),
+    ("other marks and case", "- **the NEW glaze supplier**\n  is Brandt, in Ulm", True),
+    ("another line", "Orders go out on Mondays", True),
+    ("too short", "Brandt in Ulm.", False),
+    ("other words", "Ulm is where our glaze comes from these days, from a firm called Brandt.", False),
+    ("a name in a sentence of its own", "I shall ask the glaze supplier whether he takes returns at all.", False),
+]
+
+
+@pytest.mark.parametrize(("answer", "is_one"), [row[1:] for row in ANSWERS], ids=[row[0] for row in ANSWERS])
+def test_what_an_answer_copies_is_told_by_a_long_enough_stretch(tmp_path: Path, answer: str, is_one: bool) -> None:
+    path = session(tmp_path, [plain("Any mail?"), plain(MAIL, "tool"), plain(answer, "assistant")])
+    assert bool(copies(path)) is is_one
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_one"),
+    [
+        ("新的釉料供应商是乌尔姆的布兰特公司", True),
+        ("网页上说，新的釉料供应商是乌尔姆的布兰特公司。", True),
+        ("供应商是布兰特", False),
+        ("我觉得我们应该先问问价格再决定换不换供应商。", False),
+    ],
+)
+@pytest.mark.parametrize("escaped", [False, True])
+def test_scripts_without_spaces_say_more_in_fewer_letters(
+    tmp_path: Path, answer: str, is_one: bool, escaped: bool
+) -> None:
+    result = json.dumps({"text": PAGE}, ensure_ascii=escaped)
+    path = session(tmp_path, [plain("查一下"), plain(result, "tool"), plain(answer, "assistant")])
+    assert bool(copies(path)) is is_one
+
+
+def test_what_the_user_said_stays_the_users_when_a_tool_repeats_it(tmp_path: Path) -> None:
+    note = plain(f"note.md: {BRANDT}", "tool")
+    path = session(tmp_path, [plain(f"Note: {BRANDT}"), note, plain(f"Noted: {BRANDT}", "assistant")])
+    assert copies(path) == []
+
+
+def test_answers_a_person_gave_to_a_tool_are_the_persons(tmp_path: Path) -> None:
+    asked = claude([{"type": "tool_result", "content": MAIL}], toolUseResult={"questions": [], "answers": {"?": MAIL}})
+    assert copies(session(tmp_path, [claude("Hm."), asked, claude(BRANDT, "assistant")])) == []
+
+
+@pytest.mark.parametrize(("between", "is_one"), [(copied.TURNS - 1, True), (copied.TURNS, False)])
+def test_what_a_tool_showed_is_held_for_a_few_turns(tmp_path: Path, between: int, is_one: bool) -> None:
+    more = [plain(f"And question number {n}?") for n in range(between)]
+    path = session(tmp_path, [plain("Any mail?"), plain(MAIL, "tool"), *more, plain(BRANDT, "assistant")])
+    assert bool(copies(path)) is is_one
+
+
+def test_of_large_results_the_latest_are_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(copied, "MOST_HELD", 200)
+    filler = [plain(f"{n} " + "filler " * 12, "tool") for n in range(9)]
+    early = session(tmp_path, [plain("?"), plain(MAIL, "tool"), *filler, plain(BRANDT, "assistant")], "a.jsonl")
+    late = session(tmp_path, [plain("?"), *filler, plain(MAIL, "tool"), plain(BRANDT, "assistant")], "b.jsonl")
+    assert (bool(copies(early)), bool(copies(late))) == (False, True)
+
+
+def test_a_long_answer_beside_large_results_takes_no_long(tmp_path: Path) -> None:
+    results = [plain(f"{n} " + "aabb" * 20_000, "tool") for n in range(40)]
+    answer = " ".join(f"{'aabb' * 9}c{n} said the page." for n in range(300))
+    assert copies(session(tmp_path, [plain("?"), *results, plain(answer, "assistant")]))
 
 
 # Reading on

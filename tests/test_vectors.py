@@ -14,7 +14,7 @@ from sqlite_utils import Database, Migrations
 
 from memory import schema
 from memory.concepts import lexicon
-from memory.embedders import Embedder, EmbedderError, LocalEmbedder, Vectors, local_embedder
+from memory.embedders import Embedder, EmbedderError, LocalEmbedder, Vectors, local_embedder, unit
 from memory.query import asked
 from memory.search import search
 from memory.store import Store
@@ -28,6 +28,7 @@ from memory.vectors import (
     missing_vectors,
     nearest,
     relevance_by_meaning,
+    scale_of,
 )
 from shelf import NOW, put
 from vectors_by_words import WordEmbedder, needs_model, needs_numpy, texts_near
@@ -136,17 +137,77 @@ def test_another_model_makes_every_vector_anew() -> None:
         assert store.db.conn.execute("SELECT model, dimension FROM vector").fetchall() == [("other", 64)]
 
 
-@needs_numpy
-def test_a_model_that_changed_its_dimension_is_asked_again() -> None:
-    class Wider(WordEmbedder):
-        dimension = 128
+class Wider(WordEmbedder):
+    """Another model of the same name."""
 
+    dimension = 128
+
+
+def remarks(store: Store, count: int) -> None:
+    put(store, "memory/2026-06-15.md", "\n\n".join(f"- remark number {n}" for n in range(count)))
+
+
+@needs_numpy
+def test_a_model_that_changed_its_dimension_is_asked_again_for_all_at_once() -> None:
     with Store.in_memory() as store:
         put(store, "memory/2026-06-15.md", "- tests use a real database")
         keep_vectors(store, WordEmbedder())
         put(store, "memory/2026-06-16.md", "- the boiler wants 1.5 bar", date(2026, 6, 16))
-        assert [keep_vectors(store, Wider()) for _ in range(3)] == [1, 1, 0]
+        assert [keep_vectors(store, Wider()) for _ in range(2)] == [2, 0]
         assert texts_near(store, Wider(), "a real database") == ["tests use a real database"]
+
+
+@needs_numpy
+def test_a_search_notices_that_a_model_changed_its_dimension_though_nothing_is_new() -> None:
+    with Store.in_memory() as store:
+        remarks(store, 3)
+        assert [keep_vectors(store, WordEmbedder()) for _ in range(2)] == [3, 0]
+        with pytest.raises(EmbedderError, match="128 numbers now, and 3 fragments"):
+            texts_near(store, Wider(), "remark number 2")
+        assert keep_vectors(store, Wider(), at_most=256) == 3
+        assert texts_near(store, Wider(), "remark number 2")[0] == "remark number 2"
+
+
+@needs_numpy
+def test_what_is_still_of_another_dimension_is_said_until_it_is_made_anew() -> None:
+    with Store.in_memory() as store:
+        remarks(store, 5)
+        keep_vectors(store, WordEmbedder())
+        with pytest.raises(EmbedderError):
+            texts_near(store, Wider(), "remark")
+        for left in (3, 1):
+            with pytest.raises(EmbedderError, match=f"and {left} fragment"):
+                keep_vectors(store, Wider(), at_most=2)
+        assert keep_vectors(store, Wider(), at_most=2) == 1
+
+
+@needs_numpy
+def test_a_model_of_another_dimension_is_measured_on_its_own_scale() -> None:
+    class Blunt(Wider):
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            return unit(super().embed(texts) + 1)
+
+    with Store.in_memory() as store:
+        assert scale_of(store, WordEmbedder(), dimension=64) != scale_of(store, Blunt(), dimension=128)
+
+
+@needs_numpy
+def test_a_store_that_cannot_be_written_to_is_searched_all_the_same() -> None:
+    with Store.in_memory() as store:
+        remarks(store, 2)
+        keep_vectors(store, WordEmbedder())
+        store.db.conn.execute("PRAGMA query_only = ON")
+        assert texts_near(store, WordEmbedder(), "remark number 1")[0] == "remark number 1"
+        with pytest.raises(EmbedderError, match="128 numbers now"):
+            texts_near(store, Wider(), "remark number 1")
+
+
+@needs_numpy
+def test_a_look_that_makes_no_vectors_does_not_take_all_for_made() -> None:
+    with Store.in_memory() as store:
+        remarks(store, 2)
+        assert keep_vectors(store, WordEmbedder(), at_most=0) == 0
+        assert keep_vectors(store, WordEmbedder()) == 2
 
 
 @needs_numpy

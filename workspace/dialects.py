@@ -35,12 +35,16 @@ class Speaker(StrEnum):
     ASSISTANT = "assistant"
 
 
+ID_KEYS = MappingProxyType({Host.CLAUDE: "uuid", Host.OPENCLAW: "id"})
+"""Where a host writes the name of a record."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One record: who speaks in it, if anybody, in which text blocks, and when; `message` is the part that says so.
 
     `unknown` names a kind of record this program has never heard of. A host that writes a message down twice does so
-    in two channels.
+    in two channels. `results` are what tools returned: nobody speaks in them.
     """
 
     host: Host
@@ -51,6 +55,12 @@ class Entry:
     at: datetime | None = None
     channel: str = ""
     unknown: str | None = None
+    results: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The name the host gave the record, which a copy of it keeps; empty when it has none."""
+        return word(self.record, ID_KEYS.get(self.host, ""))
 
     @property
     def text(self) -> str:
@@ -117,12 +127,22 @@ def texts(content: object) -> tuple[str, ...]:
     return tuple(text for text in said if text)
 
 
+def _returned(content: object) -> tuple[str, ...]:
+    """Return the texts of what a tool returned, also where results stand among other blocks."""
+    inside = (text for block in _objects(content) if _is_result(block) for text in texts(block.get("content")))
+    return (*texts(content), *inside)
+
+
+def _is_result(block: Record) -> bool:
+    return block.get("type") == "tool_result"
+
+
 def _speaker(role: object) -> Speaker | None:
     return Speaker(role) if role in ("user", "assistant") else None
 
 
-def _silent(host: Host, record: Record, kind: str, known: frozenset[str]) -> Entry:
-    return Entry(host=host, record=record, unknown=None if kind in known else kind or "(no type)")
+def _silent(host: Host, record: Record, kind: str, known: frozenset[str], results: tuple[str, ...] = ()) -> Entry:
+    return Entry(host=host, record=record, unknown=None if kind in known else kind or "(no type)", results=results)
 
 
 # Claude Code: ~/.claude/projects/<folder>/<session>.jsonl
@@ -153,8 +173,10 @@ def _claude(record: Record) -> Entry:
         return Entry(host=Host.CLAUDE, record=record, message=queued, speaker=Speaker.USER, blocks=blocks, at=at)
     message = part(record, "message")
     speaker = _speaker(kind)
-    if speaker is None or any(block.get("type") == "tool_result" for block in _objects(message.get("content"))):
-        return _silent(Host.CLAUDE, record, kind, _CLAUDE_SILENT)
+    found = [block for block in _objects(message.get("content")) if _is_result(block)]
+    if speaker is None or found:
+        answers = "answers" in part(record, "toolUseResult")  # a person was asked, and these are their words
+        return _silent(Host.CLAUDE, record, kind, _CLAUDE_SILENT, () if answers else _returned(found))
     blocks = texts(message.get("content"))
     return Entry(host=Host.CLAUDE, record=record, message=message, speaker=speaker, blocks=blocks, at=at)
 
@@ -178,6 +200,7 @@ _CODEX_SILENT = _kinds(
     web_search_begin web_search_call web_search_end world_state
     """
 )
+_CODEX_RESULTS = _kinds("custom_tool_call_output function_call_output")
 _CODEX_EVENTS = {"user_message": Speaker.USER, "agent_message": Speaker.ASSISTANT}
 _CODEX_ITEMS = {"UserMessage": Speaker.USER, "AgentMessage": Speaker.ASSISTANT}
 
@@ -199,8 +222,13 @@ def _codex(record: Record) -> Entry:
         return _codex_said(record, item, _CODEX_ITEMS[word(item, "type")], texts(item.get("content")), "item")
     speaker = _speaker(payload.get("role"))
     if speaker is None or kind != "message":
-        return _silent(Host.CODEX, record, kind or record_kind, _CODEX_SILENT)
+        results = _codex_returned(payload.get("output")) if kind in _CODEX_RESULTS else ()
+        return _silent(Host.CODEX, record, kind or record_kind, _CODEX_SILENT, results)
     return _codex_said(record, payload, speaker, texts(payload.get("content")), "response")
+
+
+def _codex_returned(output: object) -> tuple[str, ...]:
+    return _returned(output.get("content") if isinstance(output, dict) else output)
 
 
 def _codex_said(record: Record, message: Record, speaker: Speaker, blocks: tuple[str, ...], channel: str) -> Entry:
@@ -232,7 +260,8 @@ def _openclaw(record: Record) -> Entry:
     message = part(record, "message")
     speaker = _speaker(message.get("role"))
     if kind != "message" or speaker is None:
-        return _silent(Host.OPENCLAW, record, kind, _OPENCLAW_SILENT)
+        results = _returned(message.get("content")) if message.get("role") == "toolResult" else ()
+        return _silent(Host.OPENCLAW, record, kind, _OPENCLAW_SILENT, results)
     at = moment(message.get("timestamp"), record.get("timestamp"))
     blocks = texts(message.get("content"))
     return Entry(host=Host.OPENCLAW, record=record, message=message, speaker=speaker, blocks=blocks, at=at)
@@ -249,11 +278,15 @@ def _knows_plain(record: Record) -> bool:
 
 def _plain(record: Record) -> Entry:
     speaker = _speaker(record.get("role"))
+    content = record.get("content")
     if speaker is None:
-        return _silent(Host.PLAIN, record, word(record, "role"), _PLAIN_SILENT)
+        results = _returned(content) if record.get("role") in ("tool", "function") else ()
+        return _silent(Host.PLAIN, record, word(record, "role"), _PLAIN_SILENT, results)
     at = moment(*(record.get(key) for key in ("timestamp", "created_at", "at", "time", "ts", "date")))
-    blocks = texts(record.get("content"))
-    return Entry(host=Host.PLAIN, record=record, message=record, speaker=speaker, blocks=blocks, at=at)
+    results = _returned([block for block in _objects(content) if _is_result(block)])
+    return Entry(
+        host=Host.PLAIN, record=record, message=record, speaker=speaker, blocks=texts(content), at=at, results=results
+    )
 
 
 DIALECTS: Mapping[Host, tuple[Callable[[Record], bool], Callable[[Record], Entry]]] = {

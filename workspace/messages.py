@@ -2,19 +2,21 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from hashlib import sha256
 from io import BufferedReader
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from workspace.dialects import Host, Record, Speaker, entry, recognised, word
+from workspace.copied import Shown
+from workspace.dialects import Entry, Host, Record, Speaker, entry, moment, recognised, word
 from workspace.errors import Problem, UnreadableError
 from workspace.lines import one_line
 from workspace.speakers import State, heard
 from workspace.transcripts import Transcript, status_of
+from workspace.wrappings import ASKED, unwrapped
 
 LONGEST_LINE = 8 * 2**20
 """Bytes of a line that is still read; a longer one is a picture or a dump, and is passed over without being held."""
@@ -27,23 +29,52 @@ MOST_PROBLEMS = 20
 MOST_KINDS = 50
 """Unknown kinds of records that are counted apart from each other."""
 LONGEST_KIND = 40
+FORKING = timedelta(seconds=60)
+"""As long after a fork as a message may be one of the session it was forked from."""
+DIGITS = 16
+"""Hex digits of a digest that tells the messages of an agent apart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """What somebody said, on which line of the file (1-based), and when (UTC; None when the record does not tell)."""
+    """What somebody said, on which line of the file (1-based), and when (UTC; None when the record does not tell).
+
+    `copied` are its sentences that a tool had shown before, as `workspace.copied` tells them. `id` is what the host
+    calls the record; `forked` means that it may be older than its time says.
+    """
 
     speaker: Speaker
     text: str
     line: int
     at: datetime | None
+    copied: tuple[str, ...] = ()
+    id: str = ""
+    forked: bool = False
+
+    @property
+    def marks(self) -> frozenset[str]:
+        """Digests by which a copy in another file is known: of its text with its record, its time, or by itself.
+
+        One with neither record nor time has only the last.
+        """
+        timed = {f"at {self.at.isoformat()}"} if self.at else set()
+        named = {f"id {self.id}"} if self.id else set()
+        return frozenset(self._mark(by) for by in timed | named | {""})
+
+    def is_among(self, marks: Container[str]) -> bool:
+        """Tell whether a message is a copy of one whose marks these are; the same words at another time are none."""
+        return any(mark in marks for mark in self.marks - (set() if self.forked else {self._mark("")}))
+
+    def _mark(self, by: str) -> str:
+        return _digest(f"{by}\n{self.speaker}\n{self.text}".encode("utf-8", "replace"))[:DIGITS]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cursor:
     """How far a file was read, and all that must be known to read on; `open` when the last line had no end yet.
 
-    `head` and `tail` are digests of the first bytes and of those before the offset.
+    `head` and `tail` are digests of the first bytes and of those before the offset; `turns` are the offsets of what
+    people said last, from where what tools showed since is read again.
     """
 
     offset: int
@@ -53,6 +84,7 @@ class Cursor:
     open: bool = False
     host: Host | None = None
     state: State = field(default_factory=State)
+    turns: tuple[int, ...] = ()
 
     def as_dict(self) -> dict[str, object]:
         """Return the cursor as JSON can say it."""
@@ -76,7 +108,9 @@ class Cursor:
                     turn=state["turn"],
                     begun=bool(state["begun"]),
                     told=tuple(str(one) for one in state["told"]),
+                    forked=state["forked"],
                 ),
+                turns=tuple(int(one) for one in stored["turns"]),
             )
         except (KeyError, TypeError, ValueError):
             return None
@@ -151,6 +185,7 @@ class Reading:
         self._known = cursor
         self._offset, self._number, self._open = start.offset, start.line, start.open
         self._host, self._state = start.host, start.state
+        self._shown = Shown(start.turns)
         if transcript.origin and not self._state.silenced:
             self._state = replace(self._state, silenced=transcript.origin)
         self._head = self._tail = b""
@@ -176,7 +211,7 @@ class Reading:
     def cursor(self) -> Cursor:
         """Where to read on; what was yielded is not yielded again."""
         if self._known is not None and self._offset == self._known.offset:
-            return replace(self._known, state=self._state)
+            return replace(self._known, state=self._state, turns=self._shown.turns)
         return Cursor(
             offset=self._offset,
             line=self._number,
@@ -185,6 +220,7 @@ class Reading:
             open=self._open,
             host=self._host,
             state=self._state,
+            turns=self._shown.turns,
         )
 
     @property
@@ -209,7 +245,24 @@ class Reading:
         if cursor.offset and (_digest(self._head), _digest(self._tail)) != (cursor.head, cursor.tail):
             file.close()
             raise OSError(0, "it was just rewritten; the next night reads it")
+        self._show_again(file)
         return file
+
+    def _show_again(self, file: BufferedReader) -> None:
+        """Learn again what tools showed in the turns in which reading was left."""
+        at = self._shown.since
+        if self._host is None or self._state.silenced or at >= self._offset:
+            return
+        file.seek(at)
+        while at < self._offset and (line := _line(file)) is not None:
+            record = _record(_text(line.raw))[0] if line.raw is not None else None
+            if record is not None:
+                told = entry(self._host, record)
+                self._shown.show(told.results, at)
+                if at in self._shown.turns:
+                    self._shown.ask(unwrapped(told, ASKED), at)
+            at += line.size
+        file.seek(self._offset)
 
     def _is_done(self, line: _Line, file: BufferedReader) -> bool:
         """Tell whether a line will not be written on; a last one is done when it holds a whole record."""
@@ -264,9 +317,32 @@ class Reading:
         self._state = found.state
         if found.rule:
             self._left_out[found.rule] += 1
+        copied = self._copied(told, found.text)
         if found.text is None or told.speaker is None:
             return None
-        return Message(speaker=told.speaker, text=found.text, line=self._number, at=told.at)
+        return Message(
+            speaker=told.speaker,
+            text=found.text,
+            line=self._number,
+            at=told.at,
+            copied=copied,
+            id=told.id,
+            forked=self._is_forked(told.at),
+        )
+
+    def _is_forked(self, at: datetime | None) -> bool:
+        began = moment(self._state.forked)
+        return began is not None and at is not None and at <= began + FORKING
+
+    def _copied(self, told: Entry, said: str | None) -> tuple[str, ...]:
+        """Return what an answer copies; note what is shown and asked."""
+        self._shown.show(told.results, self._offset)
+        if said is None:
+            return ()
+        if told.speaker is Speaker.ASSISTANT:
+            return self._shown.copied(said)
+        self._shown.ask(said, self._offset)
+        return ()
 
     def _count_unknown(self, kind: str) -> None:
         name = one_line(kind)[:LONGEST_KIND] or "(no type)"

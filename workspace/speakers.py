@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import NamedTuple
 
-from workspace.dialects import NOTHING, Entry, Host, Record, Speaker, part, word
+from workspace.dialects import NOTHING, Entry, Host, Record, Speaker, moment, part, word
 from workspace.wrappings import ALL, ANSWERED, ASKED, CLAUDE, CODEX, EVENTS, OPENCLAW, unwrapped
 
 REMEMBERED = 8
@@ -28,13 +28,15 @@ class State:
     """What of a session must be known to understand its next record.
 
     `silenced` is the rule that rules the session out, `turn` the one that rules out all replies until a person speaks
-    again, `begun` whether anybody has asked anything, `told` what was said last, in which channels.
+    again, `begun` whether anybody has asked anything, `told` what was said last, in which channels; `forked` is when
+    the session was forked from another, as ISO text.
     """
 
     silenced: str | None = None
     turn: str | None = None
     begun: bool = False
     told: tuple[str, ...] = ()
+    forked: str | None = None
 
 
 class Heard(NamedTuple):
@@ -60,7 +62,7 @@ def heard(entry: Entry, state: State) -> Heard:
     if silenced:
         return Heard(replace(state, silenced=silenced), rule=silenced if entry.speaker else None)
     if entry.speaker is None:
-        return Heard(state)
+        return Heard(_forked(entry, state))
     left_out = _fitting(MESSAGES, entry, state)
     if left_out:
         return Heard(state, rule=left_out)
@@ -85,6 +87,15 @@ _KEYS = (
     ("hook:", "scheduled session"),
     ("subagent:", "sub-agent session"),
 )
+
+
+def _forked(entry: Entry, state: State) -> State:
+    """Note when Codex forked a session: it then writes the other's records again, under the time of the fork."""
+    meta = part(entry.record, "payload") if entry.record.get("type") == "session_meta" else NOTHING
+    at = moment(meta.get("timestamp"), entry.record.get("timestamp"))
+    if state.begun or state.forked or not word(meta, "forked_from_id") or at is None:
+        return state
+    return replace(state, forked=at.isoformat())
 
 
 def _asked(entry: Entry, state: State) -> Heard:

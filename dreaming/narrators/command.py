@@ -8,7 +8,10 @@ from codecs import getincrementaldecoder
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
+from selectors import EVENT_READ, DefaultSelector
+from time import monotonic
 from typing import IO
 
 from dreaming.narrators import NARRATING
@@ -16,6 +19,10 @@ from dreaming.narrators.entry import NarratorError, Request
 from dreaming.narrators.listening import heard
 
 CHUNK = 4096
+LOOK_SECONDS = 0.1
+"""How often a silent agent is looked after."""
+GRACE_SECONDS = 0.5
+"""How long an agent that has ended is still listened to: something it started may keep its output open for ever."""
 PATIENCE_SECONDS = 2.0
 """How long an agent that was told to end may take before it is killed."""
 
@@ -72,11 +79,25 @@ class CommandNarrator:
         decoder = getincrementaldecoder("utf-8")("replace")
         if process.stdout is not None:
             with process.stdout as output:
-                while chunk := os.read(output.fileno(), CHUNK):
-                    yield decoder.decode(chunk)
+                yield from map(decoder.decode, _chunks(process, output))
         code = process.wait()
         if code:
             raise NarratorError(self.name, f"it ended with exit code {code}")
+
+
+def _chunks(process: "subprocess.Popen[bytes]", output: IO[bytes]) -> Iterator[bytes]:
+    """Yield what a program says until nobody can say more, or until a while after its end."""
+    until = inf
+    with DefaultSelector() as selector:
+        selector.register(output, EVENT_READ)
+        while monotonic() < until:
+            if until == inf and process.poll() is not None:
+                until = monotonic() + GRACE_SECONDS
+            if selector.select(LOOK_SECONDS):
+                chunk = os.read(output.fileno(), CHUNK)
+                if not chunk:
+                    return
+                yield chunk
 
 
 def _ended(process: "subprocess.Popen[bytes]") -> None:

@@ -61,11 +61,15 @@ class Material:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What a narrator is asked for: the material, and for a model the prompts that show it."""
+    """What a narrator is asked for: the material, and for a model the prompts that show it.
+
+    `prompts` are the files these were made of, as they are written: an entry that repeats them is none.
+    """
 
     material: Material
     system: str
     asked: str
+    prompts: tuple[str, ...] = ()
 
 
 class NarratorError(Exception):

@@ -97,7 +97,7 @@ _APOSTROPHES = str.maketrans("’‘＇`", "''''")
 def judged(answer: str, material: Material, *, prompts: Sequence[str] = (), recent: Sequence[str]) -> Verdict:
     """Return the prose of an answer, cleaned and cut to length, or why it is no entry of tonight.
 
-    `prompts` are instructions as the model read them, `recent` the last entries, newest first.
+    `prompts` are the instructions the model had, `recent` the last entries, newest first.
     """
     found = cleaned(answer)
     told = Answer(

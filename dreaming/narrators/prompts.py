@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
 
-from jinja2 import DictLoader, StrictUndefined, TemplateError
+from jinja2 import FunctionLoader, StrictUndefined, TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from dreaming.narrators.entry import (
@@ -24,6 +24,8 @@ from workspace.lines import one_line
 OVERRIDES = ("system", *PHASES)
 """The prompts a workspace may replace, each by a file of that name."""
 PARTS = ("parts", "again")
+SHIPPED = "shipped"
+"""The folder in which a prompt of the workspace finds the shipped ones, to include or to extend them."""
 LANGUAGES = {
     "de": "German",
     "en": "English",
@@ -61,23 +63,21 @@ class Wishes:
 
 def request(material: Material, wishes: Wishes = Wishes()) -> Request:
     """Return what a model is asked; raise BrokenPromptError when an own prompt cannot be filled in."""
-    own = dict(wishes.own)
+    own, used = dict(wishes.own), dict[str, str]()
     values = _values(material, wishes.style)
     return Request(
         material=material,
-        system=_filled("system", own, values),
-        asked=_filled(material.phase, own, values),
+        system=_filled("system", own, values, used),
+        asked=_filled(material.phase, own, values, used),
+        prompts=tuple(used.values()),
     )
 
 
 def again(first: Request, complaint: str) -> Request:
     """Return the same request with what was wrong with the first answer."""
-    return replace(first, asked=_filled("again", {}, {"asked": first.asked, "complaint": complaint}))
-
-
-def instructions() -> tuple[str, ...]:
-    """Return the shipped prompts as they are written: an entry that repeats them is none."""
-    return tuple(_shipped(name) for name in (*OVERRIDES, *PARTS))
+    used = dict[str, str]()
+    asked = _filled("again", {}, {"asked": first.asked, "complaint": complaint}, used)
+    return replace(first, asked=asked, prompts=(*first.prompts, *used.values()))
 
 
 def _values(material: Material, style: str) -> dict[str, object]:
@@ -107,10 +107,18 @@ def quoted(text: str, most: int = TEXT_CHARACTERS) -> str:
     return plain if len(plain) <= most else f"{plain[: most - 1]}…"
 
 
-def _filled(name: str, own: Mapping[str, str], values: Mapping[str, object]) -> str:
-    sources = {f"{part}.md": _shipped(part) for part in (*OVERRIDES, *PARTS)}
+def _filled(name: str, own: Mapping[str, str], values: Mapping[str, object], used: dict[str, str]) -> str:
+    """Return a prompt filled in, and add to `used` each file that it was made of."""
+    shipped = {f"{part}.md": _shipped(part) for part in (*OVERRIDES, *PARTS)}
+    sources = shipped | {f"{SHIPPED}/{part}": text for part, text in shipped.items()}
     sources |= {f"{part}.md": text for part, text in own.items()}
-    room = ImmutableSandboxedEnvironment(loader=DictLoader(sources), undefined=StrictUndefined, autoescape=False)
+
+    def source(part: str) -> str | None:
+        if part in sources:
+            used[part] = sources[part]
+        return sources.get(part)
+
+    room = ImmutableSandboxedEnvironment(loader=FunctionLoader(source), undefined=StrictUndefined, autoescape=False)
     try:
         return room.get_template(f"{name}.md").render(values).strip()
     except BREAKS as error:

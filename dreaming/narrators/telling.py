@@ -8,7 +8,7 @@ from dreaming.draft import tokens
 from dreaming.narrators.entry import Narrator, NarratorError, Request, code_of
 from dreaming.narrators.guard import judged
 from dreaming.narrators.plain import ENGLISH, TONGUES, plain
-from dreaming.narrators.prompts import again, instructions
+from dreaming.narrators.prompts import again
 from dreaming.narrators.slots import NoSlotError, own_folder, slot
 
 PLAIN = "plain"
@@ -44,7 +44,7 @@ def told(
             spent = _refused(spent, str(error))
             break
         spent = replace(spent, answer_tokens=spent.answer_tokens + round(tokens(answer)))
-        verdict = judged(answer, request.material, prompts=instructions(), recent=recent)
+        verdict = judged(answer, request.material, prompts=request.prompts, recent=recent)
         if not verdict.reason:
             return replace(spent, prose=verdict.prose, narrator=narrator.name)
         spent = _refused(spent, f"{narrator.name}: {verdict.reason}")

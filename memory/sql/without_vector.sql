@@ -1,4 +1,4 @@
--- Which fragments have no vector of a model yet, newest first, and what do they say one by one, if several things?
+-- Which fragments have no vector of a model as it is now, newest first, and what do they say one by one, if several things?
 SELECT
     key,
     text,
@@ -12,6 +12,6 @@ SELECT
         )
     )
 FROM fragment
-WHERE key NOT IN (SELECT fragment FROM vector WHERE model = :model)
+WHERE key NOT IN (SELECT fragment FROM vector WHERE model = :model AND dimension = coalesce(:dimension, dimension))
 ORDER BY key DESC
 LIMIT :limit
