@@ -6,6 +6,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from dreaming.gates import verdict
+from dreaming.timeline import difference
 
 if TYPE_CHECKING:
     from dreaming.home import Home
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from dreaming.reading import Found, Read
     from dreaming.scan import Scan
     from dreaming.tell import Answer
+    from dreaming.timeline import Event, Stood
+    from dreaming.undo import TakenBack
     from memory.journal import NightRecord
     from memory.model import FragmentId
     from memory.promotions import Promotion
@@ -59,6 +62,55 @@ def transcript(day: date, said: Sequence[tuple[str, str]]) -> Document:
 def diary(shown: "Sequence[Entry]") -> Document:
     """Return entries of the dream diary, oldest first."""
     return {"entries": [asdict(entry) for entry in shown]}
+
+
+def undo(done: "TakenBack") -> Document:
+    """Return what was taken back, or done again."""
+    return {
+        "night": None if done.night is None else done.night.isoformat(),
+        "out": [_promoted(one) for one in done.out],
+        "back": [_promoted(one) for one in done.back],
+        "files": list(done.files),
+        "problems": list(done.left),
+    }
+
+
+def history(home: "Home", found: "Sequence[Event]") -> Document:
+    """Return changes of the user's files, oldest first, each as a diff."""
+    return {"changes": [_change(home, one) for one in found]}
+
+
+def _change(home: "Home", one: "Event") -> Document:
+    change = one.change
+    return {
+        "id": change.id,
+        "at": change.at.isoformat(),
+        "night": None if change.night is None else change.night.isoformat(),
+        "kind": change.kind,
+        "file": change.file,
+        "reason": change.reason,
+        "promotions": [{**_promoted(promotion), "state": state} for promotion, state in one.promotions],
+        "diff": difference(home, change),
+    }
+
+
+def show(found: "Stood") -> Document:
+    """Return `MEMORY.md` at the end of a day, or as it stands."""
+    return {
+        "as_of": None if found.day is None else found.day.isoformat(),
+        "text": found.text,
+        "problems": list(found.problems),
+    }
+
+
+def _promoted(promotion: "Promotion") -> Document:
+    return {
+        "id": promotion.fragment,
+        "night": promotion.night.isoformat(),
+        "text": promotion.text,
+        "score": promotion.score,
+        "state": promotion.state.value,
+    }
 
 
 def narrate(answers: "Sequence[Answer]") -> Document:

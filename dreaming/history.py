@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from dreaming.home import ATTEMPTS, DREAMS, MEMORY, Home
 from dreaming.masking import masked
-from memory.changes import Change, Effect, Image, digest_of
+from memory.changes import Effect, Image, digest_of
 from memory.chunking import source_lines
 from memory.promotions import State
 from workspace.errors import ExternallyChangedError, WorkspaceError
@@ -47,6 +47,18 @@ def write(home: Home, document: Document, text: str, why: Why, effects: Sequence
     return change
 
 
+def restore(home: Home, document: Document, text: str | None, why: Why, effects: Sequence[Effect] = ()) -> int:
+    """Bring a file to a text, or remove it when that is None, and record that; return the number of the change."""
+    if text is not None:
+        return write(home, document, text, why, effects)
+    with home.store.writing():
+        change = _plan(home, document.name, _image(home, document), None, why, effects)
+    home.files.restore(replace(document, digest=None))
+    with home.store.writing():
+        _settle(home, change, effects, now=why.now, night=None)
+    return change
+
+
 def rewrite(home: Home, name: str, change: Callable[[str], str], why: Why) -> int:
     """Change a file by a function of its text; again when somebody saved it meanwhile."""
     for _ in range(ATTEMPTS - 1):
@@ -60,9 +72,8 @@ def rewrite(home: Home, name: str, change: Callable[[str], str], why: Why) -> in
 def recover(home: Home, *, now: datetime) -> None:
     """Find out what became of changes that nobody saw the end of: a file that has the new text was changed."""
     for change in home.changes.planned():
-        text = home.files.read(change.file).text
-        stands = digest_of(text) == change.after
-        undone = digest_of(text) == change.before or (change.before is None and not text)
+        found = _digest(home.files.read(change.file))
+        stands, undone = found == change.after, found == change.before
         with home.store.writing():
             if stands or not (undone or change.effects):
                 _settle(home, change.id, change.effects, now=now, night=change.night)
@@ -79,8 +90,7 @@ def notice(home: Home, *, now: datetime) -> None:
             continue
         with suppress(WorkspaceError):
             document = home.files.read(name)
-            seen = None if document.digest is None else digest_of(document.text)
-            if seen == known.after:
+            if _digest(document) == known.after:
                 continue
             why = Why(kind="edit", reason="changed by you or another program", now=now)
             before = None if known.after is None else home.changes.image(known.after)
@@ -109,6 +119,10 @@ def _settle(home: Home, change: int, effects: Sequence[Effect], *, now: datetime
     home.changes.applied(change)
 
 
+def _digest(document: Document) -> str | None:
+    return None if document.digest is None else digest_of(document.text)
+
+
 def _image(home: Home, document: Document) -> Image | None:
     return None if document.digest is None else _seen(home, document.text)
 
@@ -121,8 +135,3 @@ def _seen(home: Home, text: str) -> Image:
     shown = masked(text, home.lexicon, home.redaction)
     same = "\n".join(source_lines(text)) == shown
     return Image(digest=digest, text=text if same else shown)
-
-
-def exact(home: Home, change: Change) -> bool:
-    """Tell whether a file had a text before a change that is kept as it was, to the byte."""
-    return change.before is None or home.changes.image(change.before).whole

@@ -55,8 +55,7 @@ def run_night(home: Home, *, phases: Sequence[Phase], now: datetime, progress: P
     with nullcontext() if home.dry else lock(home.root, now=now):
         with suppress(WorkspaceError):  # said once, when the promotions are written
             promote.recover(home, now=now)
-        if not home.dry:
-            notice(home, now=now)
+        notice(home, now=now)
         observed = observe(home, now=now, vectors_at_most=-1)
         heard = hear(home, now=now)
         run = _begun(home, now=now)

@@ -170,7 +170,7 @@ class _Desk:
         return durable.revised(
             self.document.text,
             self.night,
-            [_line(promotion) for promotion in promotions],
+            [line_of(promotion) for promotion in promotions],
             budget=self.budget,
             evict=self.evict,
             worth=self.worth,
@@ -184,7 +184,8 @@ class _Desk:
         return {old.key: one for old, one in pairs if old is not None and old.key not in self.edited}
 
 
-def _line(promotion: Promotion) -> durable.Line:
+def line_of(promotion: Promotion) -> durable.Line:
+    """Return a promotion as it stands in `MEMORY.md`."""
     return durable.Line(
         key=promotion.fragment,
         text=promotion.text,

@@ -1,7 +1,7 @@
 """`DREAMS.md`: the diary of the nights and the section of each phase; text in, text out."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from workspace.errors import DamagedBlockError
@@ -15,10 +15,14 @@ __all__ = [
     "entries",
     "entry_of",
     "harmless",
+    "placed",
+    "section",
     "with_entry",
     "with_other_prose",
     "with_section",
+    "without_entries",
     "without_oldest",
+    "without_section",
 ]
 
 HEADINGS = {"light": "Light Sleep", "rem": "REM Sleep", "deep": "Deep Sleep"}
@@ -90,6 +94,36 @@ def with_other_prose(text: str, old: Entry, prose: str, *, archived: bool = Fals
     return mark + "".join(lines)
 
 
+def without_entries(text: str, gone: Collection[Entry], *, archived: bool = False) -> str:
+    """Take entries out that stand there as they are; what the user wrote around them stays."""
+    mark = BOM if text.startswith(BOM) else ""
+    lines = split_lines(text.removeprefix(mark))
+    for place, entry in reversed(_standing(lines, archived=archived)):
+        if entry in gone:
+            own = [comment for line in lines[place.start : place.stop] for comment in _COMMENT.findall(line)]
+            lines[place.start : place.stop] = [f"{comment}{line_end(text)}" for comment in own]
+    return mark + "".join(lines)
+
+
+def section(text: str, name: str) -> str | None:
+    """Return the body of a phase's section, lines ended by LF; None when there is no such block."""
+    lines = split_lines(text)
+    blocks = _blocks(lines, name)
+    if not blocks:
+        return None
+    return "\n".join(line.rstrip("\r\n") for line in lines[blocks[0].start + 1 : blocks[0].stop - 1])
+
+
+def without_section(text: str, name: str) -> str:
+    """Take a phase's block and its heading out, with the blank line in front of it."""
+    lines = split_lines(text)
+    for block in reversed(_blocks(lines, name)):
+        start = _head(lines, block, name)
+        start -= start > 0 and not lines[start - 1].strip()
+        del lines[start : block.stop]
+    return "".join(lines)
+
+
 def entry_of(stamp: str, prose: str) -> Entry:
     """Return an entry as it stands in the file: its stamp on one line, its prose without structure."""
     return Entry(stamp=one_line(stamp).replace("*", ""), prose=_prose(prose))
@@ -104,6 +138,14 @@ def entries(text: str, *, archived: bool = False) -> tuple[Entry, ...]:
     """Return the narratives of the diary or an archive, oldest first; what the user wrote between them is none."""
     try:
         return tuple(entry for _, entry in _standing(split_lines(text), archived=archived))
+    except DamagedBlockError:
+        return ()
+
+
+def placed(text: str) -> tuple[tuple[int, Entry], ...]:
+    """Return the narratives of the diary, each with the line of its rule, 1-based; none of a damaged diary."""
+    try:
+        return tuple((place.start + 1, entry) for place, entry in _standing(split_lines(text)))
     except DamagedBlockError:
         return ()
 

@@ -1,5 +1,6 @@
 """`MEMORY.md`: what is added, what has to go for it, and where that goes; text in, text out."""
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -22,6 +23,7 @@ __all__ = [
     "promoted",
     "revised",
     "said",
+    "unarchived",
     "without",
     "wording",
 ]
@@ -32,6 +34,7 @@ ARCHIVE_TITLE = "# Archived Long-Term Memory"
 Evict = Literal["oldest", "least-used", "nothing"]
 Key = tuple[str, str]
 """What a marker carries: the key of a line and the statements it was made of."""
+_MOVED = re.compile(r"\*Moved here on \d{4}-\d{2}-\d{2}: .*\*\s*\Z")
 _NO_WORTH: Mapping[Key, float] = MappingProxyType({})
 
 
@@ -140,6 +143,21 @@ def archived(text: str, dropped: Sequence[Dropped], *, on: date, reason: str) ->
         block = [heading(each.day), "", note, "", *"\n".join(raw).split("\n")]
         text = with_block(text or f"{ARCHIVE_TITLE}{end}", "".join(f"{line}{end}" for line in block))
     return text
+
+
+def unarchived(text: str, keys: Collection[Key]) -> str:
+    """Take lines out of an archive that stand in the file again, with the heading and the note that are left alone."""
+    page = layout(text)
+    lines = list(page.lines)
+    for part in reversed(page.sections):
+        own = [one for one in part.own if _mark(one.written) in keys]
+        out = {at for one in own for at in one.place}
+        rest = [at for at in part.place if at not in out and lines[at].strip()]
+        if own and all(at == part.place.start or _MOVED.match(lines[at]) for at in rest):
+            out = set(part.place)
+        for at in sorted(out, reverse=True):
+            del lines[at]
+    return "".join(lines)
 
 
 def _mark(line: Line | Written) -> Key:

@@ -17,6 +17,14 @@ COMMANDS = {
     "diary": "Print the newest entries of the dream diary.",
     "narrate": "Write the entries of a night again.",
     "status": "Show the last night, the store and the head-room of MEMORY.md.",
+    "review": "Accept, change or reject what waits to be promoted.",
+    "undo": "Take back what a night, or one promotion, did to your files.",
+    "redo": "Do again what was taken back last.",
+    "history": "List what changed your files, and why.",
+    "show": "Print MEMORY.md as it stands, or stood on a day.",
+    "doctor": "Check the store and the files, and repair what can be repaired.",
+    "backup": "Copy the store and the files into one archive.",
+    "restore": "Bring the store and the files back from such an archive.",
     "scan": "List the secrets that the diaries and pages hold; change nothing.",
     "explain": "Say why a fragment was promoted or not, gate by gate.",
     "mcp": "Serve the memory to an agent by the Model Context Protocol.",
@@ -24,8 +32,13 @@ COMMANDS = {
     "demo": "Play three invented weeks into a folder and show what is kept.",
 }
 """Name and short help; kept here so that `dream --help` imports no command."""
-ELSEWHERE = {"schedule": "cron.command"}
-"""The module of a command that is in no module of this package; named only, because cron is above dreaming."""
+ELSEWHERE = {
+    "schedule": "cron.command",
+    "redo": "dreaming.cli.undo",
+    "show": "dreaming.cli.history",
+    "restore": "dreaming.cli.backup",
+}
+"""The modules of commands that are named otherwise; cron is named only, because it is above dreaming."""
 
 
 class LazyGroup(click.Group):

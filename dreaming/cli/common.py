@@ -159,6 +159,8 @@ def _exit_code(error: Exception) -> int | None:
     from dreaming.layers import ConfigError
     from dreaming.narrate import ChangedEntryError, NothingToTellError
     from dreaming.places import NoSuchLinesError, UnknownSourceError
+    from dreaming.timeline import NothingKnownError, UnknownChangeError
+    from dreaming.undo import ConflictError, NothingToRedoError, NothingToUndoError
     from memory.store import BrokenStoreError, BusyStoreError, NewerStoreError
     from workspace.errors import HeldError, WorkspaceError
 
@@ -175,5 +177,10 @@ def _exit_code(error: Exception) -> int | None:
         (NotEmptyError, REFUSED),
         (NothingToTellError, REFUSED),
         (ChangedEntryError, REFUSED),
+        (NothingKnownError, REFUSED),
+        (UnknownChangeError, REFUSED),
+        (NothingToUndoError, REFUSED),
+        (NothingToRedoError, REFUSED),
+        (ConflictError, REFUSED),
     )
     return next((code for kind, code in codes if isinstance(error, kind)), None)

@@ -1,0 +1,63 @@
+"""`dream history` and `dream show`: what changed the user's files, and how MEMORY.md stood."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+import click
+
+from dreaming import documents
+from dreaming.cli.common import Common, common_options, complain, json_option, print_json, printable, say
+from dreaming.home import Home
+from dreaming.timeline import Event, difference, events, stood
+
+SHOWN = 30
+
+
+@click.command()
+@common_options
+@json_option
+@click.option("--limit", type=click.IntRange(min=1), default=SHOWN, show_default=True, help="Changes shown, at most.")
+@click.argument("what", required=False, metavar="[NUMBER | NIGHT | ID]")
+def history(common: Common, what: str | None, limit: int, *, as_json: bool) -> None:
+    """List what changed your files, newest last: of a NIGHT, of a promotion by its ID, or a NUMBER with its diff."""
+    with common.open() as home:
+        found = events(home, None if what is None else printable(what))
+        if as_json:
+            print_json(documents.history(home, found[-limit:]))
+            return
+        for event in found[-limit:]:
+            for line in _lines(home, event):
+                say(line)
+        if len(found) > limit:
+            complain((f"{len(found) - limit} older changes are not shown; --limit {len(found)} shows all",))
+        if what and what.isdecimal() and found:
+            say(difference(home, found[-1].change))
+
+
+def _lines(home: Home, event: Event) -> Iterator[str]:
+    change = event.change
+    at = change.at.astimezone(home.zone)
+    night = f", night of {change.night}" if change.night else ""
+    yield f"{change.id:>5}  {at:%Y-%m-%d %H:%M}  {change.file}: {change.reason}{night}"
+    for promotion, state in event.promotions:
+        yield f"         {promotion.fragment}  {state}: {promotion.text}"
+
+
+@click.command()
+@common_options
+@json_option
+@click.option(
+    "--as-of",
+    "as_of",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="The end of a day, as 2026-06-18; default: as it stands.",
+)
+def show(common: Common, as_of: datetime | None, *, as_json: bool) -> None:
+    """Print MEMORY.md as it stands, or stood at the end of a day."""
+    with common.open() as home:
+        found = stood(home, None if as_of is None else as_of.date())
+    if as_json:
+        print_json(documents.show(found))
+    else:
+        say(found.text.removesuffix("\n"))
+    complain(found.problems)

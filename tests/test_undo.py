@@ -1,0 +1,249 @@
+"""Taking back: a night or a promotion leaves the files and the store, the user's text never does."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from dreaming.cli import dream
+from dreaming.home import opened
+from dreaming.timeline import events, stood
+from dreaming.undo import ConflictError, NothingToRedoError, NothingToUndoError, TakenBack, redo, undo
+from house import House, moment
+from memory.promotions import State
+
+GARAGE = "- Garage panel takes a CR2450 cell\n"
+BOAT = "- Boat is called Kestrel\n"
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    return House(tmp_path, **{"deep.min_score": 0.7})
+
+
+def asked(house: House, day: str, *queries: str) -> None:
+    for number, query in enumerate(queries):
+        house.search(query, f"{day}T{9 + number:02}:00")
+
+
+def garage(house: House) -> None:
+    house.write("memory/2026-03-02.md", GARAGE)
+    asked(house, "2026-03-03", "garage panel cell")
+    asked(house, "2026-03-04", "CR2450")
+    asked(house, "2026-03-05", "which cell does the garage panel take")
+
+
+def boat(house: House) -> None:
+    house.write("memory/2026-03-08.md", BOAT)
+    asked(house, "2026-03-08", "boat name")
+    asked(house, "2026-03-09", "kestrel boat")
+    asked(house, "2026-03-10", "what is the boat called")
+
+
+def took_back(house: House, what: str | None, at: str) -> TakenBack:
+    with opened(house.root, environ={}, overrides=house.settings) as home:
+        return undo(home, what, now=moment(at))
+
+
+def did_again(house: House, at: str) -> TakenBack:
+    with opened(house.root, environ={}, overrides=house.settings) as home:
+        return redo(home, now=moment(at))
+
+
+def states(house: House) -> dict[str, State]:
+    with opened(house.root, environ={}, overrides=house.settings) as home:
+        return {promotion.text: promotion.state for promotion in home.promotions.all()}
+
+
+def test_a_night_taken_back_leaves_every_file_as_it_was_before(house: House) -> None:
+    house.write("MEMORY.md", "# Mine\r\n\r\nno final newline")
+    garage(house)
+    before = house.digests()
+    house.night("2026-03-06T03:00")
+    assert house.digests() != before
+    done = took_back(house, None, "2026-03-06T09:00")
+    assert house.digests() == before
+    assert done.night == date(2026, 3, 6)
+    assert states(house) == {"Garage panel takes a CR2450 cell": State.UNDONE}
+
+
+def test_what_was_taken_back_can_be_done_again_to_the_byte(house: House) -> None:
+    house.write("MEMORY.md", "# Mine\n")
+    garage(house)
+    house.night("2026-03-06T03:00")
+    after = house.digests()
+    took_back(house, "2026-03-06", "2026-03-06T09:00")
+    did_again(house, "2026-03-06T10:00")
+    assert house.digests() == after
+    assert states(house) == {"Garage panel takes a CR2450 cell": State.IN_FORCE}
+    with pytest.raises(NothingToRedoError):
+        did_again(house, "2026-03-06T11:00")
+    took_back(house, "2026-03-06", "2026-03-06T12:00")
+    did_again(house, "2026-03-06T13:00")
+    assert house.digests() == after
+
+
+def test_a_night_is_taken_back_after_later_nights_and_edits_of_the_user(house: House) -> None:
+    garage(house)
+    house.night("2026-03-06T03:00")
+    boat(house)
+    house.night("2026-03-11T03:00")
+    house.write("MEMORY.md", "# Top of mine\n\n" + house.read("MEMORY.md") + "\nend of mine")
+    house.write("DREAMS.md", "mine\n" + house.read("DREAMS.md"))
+    took_back(house, "2026-03-06", "2026-03-11T09:00")
+    text = house.read("MEMORY.md")
+    assert "CR2450" not in text
+    assert text.startswith("# Top of mine\n\n# Long-Term Memory\n")
+    assert text.endswith("\nend of mine")
+    assert "- Boat is called Kestrel\n" in text
+    assert house.read("DREAMS.md").startswith("mine\n")
+    assert "March 6, 2026" not in house.read("DREAMS.md")
+    assert "March 11, 2026" in house.read("DREAMS.md")
+    assert states(house)["Boat is called Kestrel"] is State.IN_FORCE
+
+
+def test_one_promotion_is_taken_back_by_the_beginning_of_its_id(house: House) -> None:
+    garage(house)
+    boat(house)
+    report = house.night("2026-03-11T03:00")
+    key = next(p.fragment for p in report.promoted if "Boat" in p.text)
+    dreams = house.read("DREAMS.md")
+    took_back(house, key[:6], "2026-03-11T09:00")
+    assert "Kestrel" not in house.read("MEMORY.md")
+    assert "CR2450" in house.read("MEMORY.md")
+    assert house.read("DREAMS.md") == dreams
+
+
+def test_what_the_user_changed_is_a_conflict_that_is_shown_and_nothing_is_done(house: House) -> None:
+    garage(house)
+    house.night("2026-03-06T03:00")
+    house.write("MEMORY.md", house.read("MEMORY.md").replace("takes a CR2450 cell", "takes a CR2032 cell"))
+    before = house.digests()
+    with pytest.raises(ConflictError, match=r"MEMORY\.md:6: you changed"):
+        took_back(house, "2026-03-06", "2026-03-06T09:00")
+    assert house.digests() == before
+    assert states(house) == {"Garage panel takes a CR2450 cell": State.IN_FORCE}
+
+
+def test_what_was_taken_back_needs_new_votes_to_come_back(house: House) -> None:
+    garage(house)
+    house.night("2026-03-06T03:00")
+    took_back(house, None, "2026-03-06T09:00")
+    assert not house.night("2026-03-07T03:00").promoted
+    assert not house.night("2026-03-08T03:00").promoted
+    asked(house, "2026-03-08", "garage panel cell")
+    asked(house, "2026-03-09", "CR2450")
+    asked(house, "2026-03-10", "which cell does the garage panel take")
+    (promotion,) = house.night("2026-03-11T03:00").promoted
+    assert promotion.text == "Garage panel takes a CR2450 cell"
+    assert house.read("MEMORY.md").count("CR2450") == 1
+
+
+def test_the_same_night_run_again_does_not_bring_back_what_was_taken_back(house: House) -> None:
+    garage(house)
+    house.night("2026-03-06T03:00")
+    took_back(house, None, "2026-03-06T09:00")
+    assert not house.night("2026-03-06T10:00").promoted
+    assert "CR2450" not in house.read("MEMORY.md")
+
+
+def test_what_had_to_make_room_comes_back_with_the_night_that_took_it(house: House) -> None:
+    house.settings["memory.budget_chars"] = 300
+    garage(house)
+    house.night("2026-03-06T03:00")
+    before = house.digests()
+    boat(house)
+    house.night("2026-03-11T03:00")
+    assert "CR2450" in house.read("memory/archive/MEMORY-2026.md")
+    took_back(house, "2026-03-11", "2026-03-11T09:00")
+    after = house.digests()
+    after.pop("memory/2026-03-08.md")
+    assert after == before
+    assert states(house) == {
+        "Garage panel takes a CR2450 cell": State.IN_FORCE,
+        "Boat is called Kestrel": State.UNDONE,
+    }
+    did_again(house, "2026-03-11T10:00")
+    assert "Kestrel" in house.read("MEMORY.md")
+    assert "CR2450" in house.read("memory/archive/MEMORY-2026.md")
+    assert states(house)["Garage panel takes a CR2450 cell"] is State.DROPPED
+
+
+def test_nothing_is_taken_back_twice(house: House) -> None:
+    garage(house)
+    house.night("2026-03-06T03:00")
+    took_back(house, "2026-03-06", "2026-03-06T09:00")
+    with pytest.raises(NothingToUndoError, match="2026-03-06"):
+        took_back(house, "2026-03-06", "2026-03-06T10:00")
+    with pytest.raises(NothingToUndoError):
+        took_back(house, "ffff", "2026-03-06T10:00")
+
+
+def test_memory_is_shown_as_it_stood_on_a_day(house: House) -> None:
+    house.write("MEMORY.md", "# Mine\n")
+    garage(house)
+    house.night("2026-03-06T03:00")
+    first = house.read("MEMORY.md")
+    house.write("MEMORY.md", first + "\nmy own line\n")
+    boat(house)
+    house.night("2026-03-11T03:00")
+    with opened(house.root, environ={}, overrides=house.settings) as home:
+        assert stood(home, date(2026, 3, 5)).text == "# Mine\n"
+        assert stood(home, date(2026, 3, 6)).text == first
+        assert stood(home, date(2026, 3, 11)).text == house.read("MEMORY.md")
+        assert stood(home, None).text == house.read("MEMORY.md")
+        kinds = [event.change.kind for event in events(home, None) if event.change.file == "MEMORY.md"]
+    assert kinds == ["promotions", "edit", "promotions"]
+
+
+def test_history_keeps_no_secret_of_the_users_page(house: House) -> None:
+    value = "sk-proj-" + "Zx9Qm" * 8
+    house.write("MEMORY.md", f"# Mine\n\nmy key: {value}\n")
+    garage(house)
+    house.night("2026-03-06T03:00")
+    with opened(house.root, environ={}, overrides=house.settings) as home:
+        shown = stood(home, date(2026, 3, 6))
+        store = home.store.path
+    assert value not in shown.text
+    assert shown.problems
+    assert value.encode() not in store.read_bytes()
+    took_back(house, None, "2026-03-06T09:00")
+    assert value in house.read("MEMORY.md")
+    assert "CR2450" not in house.read("MEMORY.md")
+
+
+def test_an_undo_killed_before_the_store_is_settled_is_finished_by_the_next_start(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    garage(house)
+    house.night("2026-03-06T03:00")
+    with monkeypatch.context() as patch:
+        patch.setattr("dreaming.history._settle", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            took_back(house, "2026-03-06", "2026-03-06T09:00")
+    assert "CR2450" not in house.read("MEMORY.md")
+    house.night("2026-03-07T03:00")
+    assert states(house) == {"Garage panel takes a CR2450 cell": State.UNDONE}
+
+
+def _killed(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_the_commands_say_what_was_done(house: House) -> None:
+    house.write("config.toml", '[dreaming]\ntimezone = "Asia/Shanghai"\n[deep]\nmin_score = 0.7\n')
+    garage(house)
+    house.night("2026-03-06T03:00")
+
+    def run(*args: str) -> str:
+        result = CliRunner().invoke(dream, ["--workspace", str(house.root), "--now", "2026-03-06T09:00", *args])
+        assert result.exit_code == 0, result.output
+        return result.output
+
+    assert "MEMORY.md: what the night promoted, night of 2026-03-06" in run("history")
+    assert "+- Garage panel takes a CR2450 cell" in run("history", "1")
+    assert "Garage panel takes a CR2450 cell (promoted on 2026-03-06)" in run("undo")
+    assert "Changed: MEMORY.md, DREAMS.md" in run("redo")
+    assert "CR2450" in run("show", "--as-of", "2026-03-06")
+    assert "CR2450" in run("show")
