@@ -22,6 +22,8 @@ REM_BOOST = 0.09
 """REM chooses three of a night, light a hundred: its word weighs more."""
 SINGLE_DAY_CONSOLIDATION = 0.2
 REM_DAYS_THAT_SATURATE = 3
+MEMORIES_OF_A_THEME = 2
+"""What only one memory says does not recur, whatever its share of a quiet day is."""
 NOT_THEMES = frozenset({"assistant", "user", "system", "subagent", "the"})
 DAY_SECONDS = 86_400.0
 
@@ -159,3 +161,8 @@ def themes(tags_of_entries: Iterable[Sequence[str]], *, min_strength: float, lim
     )
     strong = [theme for theme in found if theme.strength >= min_strength]
     return tuple(sorted(strong, key=lambda theme: (-theme.strength, -theme.count, theme.tag))[: max(0, limit)])
+
+
+def recurring(found: Iterable[Theme]) -> tuple[Theme, ...]:
+    """Return the themes that more than one memory has."""
+    return tuple(theme for theme in found if theme.count >= MEMORIES_OF_A_THEME)

@@ -1,30 +1,28 @@
+import errno
 import os
 import resource
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import workspace.files
 from workspace.errors import (
     ExternallyChangedError,
-    HeldError,
     NotAFileError,
     NotReadableError,
     NotWritableError,
     Problem,
     WorkspaceError,
 )
-from workspace.files import DryFiles, Files
-from workspace.lock import lock
+from workspace.files import DryFiles, Files, digest
 
-NIGHT = datetime(2026, 6, 18, 3, 1, tzinfo=UTC)
 NOBODY = 65534
 
 
@@ -302,85 +300,287 @@ def test_a_problem_reads_like_a_compiler_message() -> None:
     assert str(Problem(path="memory/a.md", line=None, reason="is odd")) == "memory/a.md: is odd"
 
 
-HOLD = """
-import sys
-from datetime import UTC, datetime
-from pathlib import Path
-from workspace.lock import lock
-with lock(Path(sys.argv[1]), now=datetime(2026, 6, 18, 3, 1, tzinfo=UTC)):
-    print("held", flush=True)
-    sys.stdin.read()
-"""
+# -- the moment between looking and writing ---------------------------------------------------------------------------
+
+MINE = "- the user's\n"
+OURS = "- ours\n"
 
 
-@pytest.fixture
-def holder(tmp_path: Path) -> Iterator[Callable[[], subprocess.Popen[str]]]:
-    """Start other processes that hold the lock of `tmp_path` until they are killed."""
-    with ExitStack() as stack:
-
-        def start() -> subprocess.Popen[str]:
-            command = [sys.executable, "-c", HOLD, str(tmp_path)]
-            process = stack.enter_context(
-                subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-            )
-            stack.callback(process.kill)
-            assert process.stdout
-            assert process.stdout.readline() == "held\n"
-            return process
-
-        yield start
+def in_place(path: Path, text: str = MINE) -> None:
+    path.write_text(text)
 
 
-def test_a_second_night_is_refused_and_told_who_runs_the_first(
-    tmp_path: Path, holder: Callable[[], subprocess.Popen[str]]
+def by_rename(path: Path, text: str = MINE) -> None:
+    editors = path.with_name("editor")
+    editors.write_text(text)
+    editors.rename(path)
+
+
+SAVES = pytest.mark.parametrize("save", [in_place, by_rename])
+
+
+def let(monkeypatch: pytest.MonkeyPatch, *saves: Callable[[], object]) -> None:
+    """Let things happen right before the first, second ... exchange of a file."""
+    renamed, left = workspace.files.renamed, list(saves)
+
+    def late(source: Path, target: Path, *, exchange: bool) -> bool:
+        if left:
+            left.pop(0)()
+        return renamed(source, target, exchange=exchange)
+
+    monkeypatch.setattr(workspace.files, "renamed", late)
+
+
+def without_exchange(monkeypatch: pytest.MonkeyPatch, number: int = errno.EINVAL) -> None:
+    monkeypatch.setattr(workspace.files, "_rename", lambda: lambda _source, _target, _exchange: number)
+
+
+@SAVES
+def test_a_save_in_the_last_moment_wins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, save: Callable[[Path], None]
 ) -> None:
-    first = holder()
-    with pytest.raises(HeldError, match=f"process {first.pid} on .* since 2026-06-18 03:01:00") as refusal:
-        lock(tmp_path, now=NIGHT).__enter__()
-    assert refusal.value.holder.pid == first.pid
+    path = written(tmp_path, "MEMORY.md", "- a\n")
+    let(monkeypatch, lambda: save(path))
+    with pytest.raises(ExternallyChangedError):
+        add(Files(tmp_path), "MEMORY.md", OURS)
+    assert path.read_text() == MINE
+    assert names(tmp_path) == {"MEMORY.md"}
 
 
-def test_a_killed_night_does_not_keep_the_lock(tmp_path: Path, holder: Callable[[], subprocess.Popen[str]]) -> None:
-    first = holder()
-    first.kill()
-    first.wait()
-    with lock(tmp_path, now=NIGHT):
-        assert (tmp_path / "memory/.dreams/night.lock").exists()
+@SAVES
+def test_a_save_while_the_last_one_is_put_back_wins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, save: Callable[[Path, str], None]
+) -> None:
+    path = written(tmp_path, "MEMORY.md", "- a\n")
+    let(monkeypatch, lambda: save(path, "- one\n"), lambda: save(path, "- two\n"), lambda: save(path, "- three\n"))
+    with pytest.raises(ExternallyChangedError):
+        add(Files(tmp_path), "MEMORY.md", OURS)
+    assert path.read_text() == "- three\n"
+    assert names(tmp_path) == {"MEMORY.md"}
 
 
-def test_two_nights_of_one_process_exclude_each_other(tmp_path: Path) -> None:
-    with lock(tmp_path, now=NIGHT), pytest.raises(HeldError, match=f"process {os.getpid()}"):
-        lock(tmp_path, now=NIGHT).__enter__()
+def test_a_file_made_in_the_last_moment_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "MEMORY.md"
+    let(monkeypatch, lambda: in_place(path))
+    with pytest.raises(ExternallyChangedError):
+        add(Files(tmp_path), "MEMORY.md", OURS)
+    assert path.read_text() == MINE
 
 
-def test_the_lock_is_free_after_a_night_that_failed(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), lock(tmp_path, now=NIGHT):
-        raise ZeroDivisionError
-    with lock(tmp_path, now=NIGHT):
-        pass
-
-
-def test_a_holder_that_has_not_said_who_it_is_still_holds(tmp_path: Path) -> None:
-    with lock(tmp_path, now=NIGHT):
-        (tmp_path / "memory/.dreams/night.holder.json").write_text('{"pid": ')
-        with pytest.raises(HeldError, match="an unknown process"):
-            lock(tmp_path, now=NIGHT).__enter__()
-
-
-def test_a_night_runs_where_its_name_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "memory/.dreams/night.holder.json").mkdir(parents=True)
-    with lock(tmp_path, now=NIGHT), pytest.raises(HeldError, match="an unknown process"):
-        lock(tmp_path, now=NIGHT).__enter__()
-
-
-def test_workspaces_do_not_wait_for_each_other(tmp_path: Path) -> None:
-    (tmp_path / "a").mkdir()
-    (tmp_path / "b").mkdir()
-    with lock(tmp_path / "a", now=NIGHT), lock(tmp_path / "b", now=NIGHT):
-        assert (tmp_path / "b/memory/.dreams").is_dir()
-
-
-def test_a_mistyped_workspace_is_not_made(tmp_path: Path) -> None:
-    with pytest.raises(NotWritableError, match="no such folder"):
-        lock(tmp_path / "typo", now=NIGHT).__enter__()
+def test_a_file_deleted_in_the_last_moment_stays_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path, "MEMORY.md", "- a\n")
+    let(monkeypatch, path.unlink)
+    with pytest.raises(ExternallyChangedError):
+        add(Files(tmp_path), "MEMORY.md", OURS)
     assert names(tmp_path) == set()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who has a file open")
+def test_a_program_that_had_the_file_open_writes_to_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path, "MEMORY.md", "- a\n")
+    with ExitStack() as stack:
+        kept = list[TextIO]()
+        let(monkeypatch, lambda: kept.append(stack.enter_context(path.open("a"))))
+        with pytest.raises(ExternallyChangedError):
+            add(Files(tmp_path), "MEMORY.md", OURS)
+        kept[0].write(MINE)
+    assert path.read_text() == "- a\n" + MINE
+    assert names(tmp_path) == {"MEMORY.md"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells who has a file open")
+def test_a_file_that_another_program_goes_on_writing_is_left_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workspace.files, "BUSY_SECONDS", 0.0)
+    path = written(tmp_path, "MEMORY.md", "- a\n")
+    with path.open("a"), pytest.raises(NotWritableError, match="open for writing"):
+        add(Files(tmp_path), "MEMORY.md", OURS)
+    assert path.read_text() == "- a\n"
+
+
+def test_a_program_that_only_reads_the_file_is_no_hindrance(tmp_path: Path) -> None:
+    path = written(tmp_path, "MEMORY.md", "- a\n")
+    with path.open():
+        assert add(Files(tmp_path), "MEMORY.md", OURS)
+
+
+# -- without an exchange ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [errno.EINVAL, errno.ENOSYS, errno.ENOTSUP])
+def test_a_file_is_written_where_names_cannot_be_exchanged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    without_exchange(monkeypatch, number)
+    for text in ("- a\n", "- b\n"):
+        add(Files(tmp_path), "MEMORY.md", text)
+    assert (tmp_path / "MEMORY.md").read_text() == "- a\n- b\n"
+    assert names(tmp_path) == {"MEMORY.md"}
+
+
+@SAVES
+def test_a_save_before_the_last_look_wins_where_names_cannot_be_exchanged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, save: Callable[[Path], None]
+) -> None:
+    without_exchange(monkeypatch)
+    path = written(tmp_path, "MEMORY.md", "- a\n")
+    let(monkeypatch, lambda: save(path))
+    with pytest.raises(ExternallyChangedError):
+        add(Files(tmp_path), "MEMORY.md", OURS)
+    assert path.read_text() == MINE
+    assert names(tmp_path) == {"MEMORY.md"}
+
+
+def test_a_save_into_the_file_that_is_being_replaced_comes_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_exchange(monkeypatch)
+    path = written(tmp_path, "MEMORY.md", "- a\n")
+    replace = os.replace
+
+    def late(source: Path, target: Path) -> None:
+        monkeypatch.setattr(os, "replace", replace)
+        in_place(path)
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", late)
+    with pytest.raises(ExternallyChangedError):
+        add(Files(tmp_path), "MEMORY.md", OURS)
+    assert path.read_text() == MINE
+    assert names(tmp_path) == {"MEMORY.md"}
+
+
+def test_a_file_made_meanwhile_wins_where_names_cannot_be_exchanged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_exchange(monkeypatch)
+    path = tmp_path / "MEMORY.md"
+    let(monkeypatch, lambda: in_place(path))
+    with pytest.raises(ExternallyChangedError):
+        add(Files(tmp_path), "MEMORY.md", OURS)
+    assert path.read_text() == MINE
+
+
+def test_a_file_is_written_where_there_are_no_links_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(source: Path, target: Path) -> None:
+        raise PermissionError(errno.EPERM, "for the test")
+
+    without_exchange(monkeypatch)
+    monkeypatch.setattr(os, "link", refused)
+    for text in ("- a\n", "- b\n"):
+        add(Files(tmp_path), "MEMORY.md", text)
+    assert (tmp_path / "MEMORY.md").read_text() == "- a\n- b\n"
+    assert names(tmp_path) == {"MEMORY.md"}
+
+
+# -- what lasts -------------------------------------------------------------------------------------------------------
+
+
+def test_the_disk_has_the_text_before_the_name_and_the_name_before_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(tmp_path, "MEMORY.md", "- a\n")
+    fsync, renamed, happened = os.fsync, workspace.files.renamed, list[str]()
+
+    def synced(file: int) -> None:
+        happened.append("folder" if os.path.samestat(os.fstat(file), tmp_path.stat()) else "text")
+        fsync(file)
+
+    def exchanged(source: Path, target: Path, *, exchange: bool) -> bool:
+        happened.append("name")
+        return renamed(source, target, exchange=exchange)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(workspace.files, "renamed", exchanged)
+    add(Files(tmp_path), "MEMORY.md", "- b\n")
+    assert happened == ["text", "name", "folder"]
+
+
+def test_a_text_that_the_disk_takes_in_pieces_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda file, data: write(file, data[:7]))
+    add(Files(tmp_path), "MEMORY.md", "- a line\n" * 100)
+    assert (tmp_path / "MEMORY.md").read_text() == "- a line\n" * 100
+
+
+def exchanged(path: Path, *, read: str, ours: str, out: str) -> None:
+    """Leave behind what a process that was killed right after the exchange leaves."""
+    old, new = (digest(text.encode())[:16] for text in (read, ours))
+    path.with_name(f".{path.name}.{old}-{new}.part").write_text(out)
+
+
+@pytest.mark.parametrize(
+    "name", ["MEMORY.md", "dreams.md", "memory/archive/MEMORY-2026.md", "memory/dreaming/rem/2026-06-18.md"]
+)
+def test_what_a_killed_process_began_to_write_is_removed(tmp_path: Path, name: str) -> None:
+    path = written(tmp_path, name, "- a\n")
+    path.with_name(f".{path.name}.part").write_text("half a li")
+    exchanged(path, read="- old\n", ours="- a\n", out="- old\n")
+    Files(tmp_path).tidy()
+    assert names(path.parent) & {f".{path.name}.part", path.name} == {path.name}
+    assert not list(path.parent.glob(".*.part"))
+    assert path.read_text() == "- a\n"
+
+
+def test_a_save_that_a_killed_process_took_out_is_put_back(tmp_path: Path) -> None:
+    path = written(tmp_path, "MEMORY.md", OURS)
+    exchanged(path, read="- old\n", ours=OURS, out=MINE)
+    Files(tmp_path).tidy()
+    assert path.read_text() == MINE
+    assert names(tmp_path) == {"MEMORY.md"}
+
+
+def test_of_two_saves_around_a_killed_process_both_stay(tmp_path: Path) -> None:
+    path = written(tmp_path, "MEMORY.md", "- the user's second\n")
+    exchanged(path, read="- old\n", ours=OURS, out=MINE)
+    Files(tmp_path).tidy()
+    assert path.read_text() == "- the user's second\n"
+    assert [left.read_text() for left in tmp_path.glob(".*.part")] == [MINE]
+
+
+def test_what_was_left_beside_the_target_of_a_link_is_removed(tmp_path: Path) -> None:
+    target = written(tmp_path, "shared/mem.md", "- a\n")
+    target.with_name(".mem.md.part").write_text("half a li")
+    target.with_name(".other.md.part").write_text("not ours")
+    (tmp_path / "MEMORY.md").symlink_to("shared/mem.md")
+    Files(tmp_path).tidy()
+    assert names(target.parent) == {"mem.md", ".other.md.part"}
+
+
+def test_files_of_other_programs_are_not_tidied_away(tmp_path: Path) -> None:
+    others = {".video.mp4.part", "MEMORY.md.part", ".MEMORY.md.part.bak", ".notes.md.part", ".MEMORY.md.part2"}
+    for name in others:
+        written(tmp_path, name, "not ours")
+        written(tmp_path, f"memory/archive/{name}", "not ours")
+    Files(tmp_path).tidy()
+    assert names(tmp_path) - {"memory"} == others
+    assert names(tmp_path / "memory/archive") == others
+
+
+def test_tidying_a_workspace_without_folders_makes_none(tmp_path: Path) -> None:
+    Files(tmp_path).tidy()
+    assert names(tmp_path) == set()
+
+
+def test_a_dry_run_tidies_nothing(tmp_path: Path) -> None:
+    written(tmp_path, ".MEMORY.md.part", "half a li")
+    DryFiles(tmp_path).tidy()
+    assert names(tmp_path) == {".MEMORY.md.part"}
+
+
+def test_what_is_brought_back_is_not_brought_back_over_somebody_elses_change(tmp_path: Path) -> None:
+    path, files = written(tmp_path, "MEMORY.md", "- a\n"), Files(tmp_path)
+    before = files.read("MEMORY.md")
+    add(files, "MEMORY.md", OURS)
+    path.write_text(MINE)
+    files.restore(before)
+    assert path.read_text() == MINE
+
+
+def test_what_was_written_is_brought_back_to_what_it_was(tmp_path: Path) -> None:
+    path, files = written(tmp_path, "MEMORY.md", "- a\n"), Files(tmp_path)
+    before = files.read("MEMORY.md")
+    add(files, "MEMORY.md", OURS)
+    files.restore(before)
+    assert path.read_text() == "- a\n"

@@ -120,5 +120,11 @@ def test_the_boost_needs_both_hits_and_freshness() -> None:
     assert scoring.boost(both, now=NOW) == pytest.approx(0.15)
 
 
+def test_what_only_one_memory_says_is_no_recurring_theme() -> None:
+    found = scoring.themes([["router", "fan"], ["router"]], min_strength=0.75, limit=10)
+    assert [theme.tag for theme in found] == ["router", "fan"]
+    assert [theme.tag for theme in scoring.recurring(found)] == ["router"]
+
+
 def test_role_words_are_no_themes() -> None:
     assert scoring.themes([["assistant", "the", "router"]], min_strength=0.75, limit=10)[0].tag == "router"

@@ -1,17 +1,29 @@
-"""One night at a time: the lock of a workspace, which a dead process cannot keep."""
+"""One night at a time: the lock of a workspace, which a dead process cannot keep.
+
+On one machine a lock of the system decides. Where several share the folder and it does not reach from one to the
+other, the note of the holder does: it is touched every few seconds, and one that is not any more counts for nothing.
+"""
 
 import json
 import os
 import socket
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
+from threading import Event, Thread
 
 from workspace.errors import HeldError, Holder, NotWritableError
 
 LOCK = "night.lock"
 HOLDER = "night.holder.json"
+BEAT_SECONDS = 5.0
+"""How often a holder says that it is still there."""
+STALE_SECONDS = 60.0
+"""Silence after which a holder on another host is dead: some beats, and what a network folder may be late."""
+ATTEMPTS = 3
+"""How often a note is tried to be put while others put and remove theirs."""
 
 
 @contextmanager
@@ -30,11 +42,9 @@ def lock(root: Path, folder: str = "memory", *, now: datetime) -> Iterator[None]
     except OSError as error:
         raise NotWritableError(home, error.strerror or str(error)) from error
     try:
-        _sign(note, now)
-        yield
+        with _signed(note, now):
+            yield
     finally:
-        with suppress(OSError):
-            note.unlink(missing_ok=True)
         guard.release()
 
 
@@ -45,13 +55,103 @@ def _make(root: Path, home: Path) -> None:
     home.mkdir(parents=True, exist_ok=True)
 
 
-def _sign(note: Path, now: datetime) -> None:
-    """Say who holds the lock; the lock holds without it, so a full disk is no reason to stop."""
+@contextmanager
+def _signed(note: Path, now: datetime) -> Iterator[None]:
+    """Say who holds the lock as long as the block lasts; without it, as on a full disk, the lock still holds."""
+    file = _sign(note, now)
+    if file is None:
+        yield
+        return
+    over = Event()
+    beat = Thread(target=_beat, args=(file, over), name="night-holder", daemon=True)
+    beat.start()
+    try:
+        yield
+    finally:
+        over.set()
+        beat.join()
+        with suppress(OSError):
+            if os.path.samestat(os.fstat(file), note.stat()):  # else another host thought this one dead
+                note.unlink()
+        os.close(file)
+
+
+def _beat(file: int, over: Event) -> None:
+    while not over.wait(BEAT_SECONDS):
+        with suppress(OSError):
+            os.utime(file)  # the clock of the folder, not of this host
+
+
+def _sign(note: Path, now: datetime) -> int | None:
+    """Put a note of who holds the lock, and return it opened; raise HeldError while another host's is kept alive."""
     since = now.isoformat(sep=" ", timespec="seconds")
-    with suppress(OSError):
-        note.write_text(
-            json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": since}), encoding="utf-8"
-        )
+    mine, gone = (note.with_name(f".{HOLDER}.{socket.gethostname()}.{end}") for end in ("part", "gone"))
+    said = json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": since})
+    try:
+        for left in (mine, gone):
+            left.unlink(missing_ok=True)
+        file = os.open(mine, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+    except OSError:
+        return None
+    try:
+        with suppress(OSError):
+            os.write(file, said.encode())
+        _put(mine, note, gone, file)
+    except BaseException as error:
+        os.close(file)
+        if isinstance(error, OSError):
+            return None
+        raise
+    finally:
+        with suppress(OSError):
+            mine.unlink(missing_ok=True)
+    return file
+
+
+def _put(mine: Path, note: Path, gone: Path, file: int) -> None:
+    """Give a note its name when no other host has a living one there; only one host can."""
+    for _ in range(ATTEMPTS):
+        try:
+            os.link(mine, note)
+        except FileExistsError:
+            _clear(note, gone, file)
+        except OSError:  # a file system without links
+            _clear(note, gone, file)
+            mine.rename(note)
+            return
+        else:
+            return
+    raise HeldError(_holder(note))
+
+
+def _clear(note: Path, gone: Path, file: int) -> None:
+    """Take a dead holder's note away, or raise HeldError; another host may just be doing the same."""
+    with suppress(FileNotFoundError):
+        if _lives_elsewhere(note, file):
+            raise HeldError(_holder(note))
+        note.rename(gone)
+        if _lives_elsewhere(gone, file):
+            with suppress(OSError):
+                os.link(gone, note)
+            raise HeldError(_holder(gone))
+        gone.unlink()
+
+
+def _lives_elsewhere(note: Path, file: int) -> bool:
+    """Tell whether a note is another host's and was touched lately, by the clock that dates the files there.
+
+    It is opened first: only then must a network folder show what others did to it. One of this host, where the lock
+    was got, is a dead process's.
+    """
+    found = os.open(note, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        touched = os.fstat(found)
+    finally:
+        os.close(found)
+    if not stat.S_ISREG(touched.st_mode):
+        raise IsADirectoryError(note)
+    host = _holder(note).host
+    return host not in (None, socket.gethostname()) and os.fstat(file).st_mtime - touched.st_mtime < STALE_SECONDS
 
 
 def _holder(note: Path) -> Holder:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from dreaming.phases.light import lively
 from dreaming.phases.night import Night
-from dreaming.scoring import Theme, confidence, themes
+from dreaming.scoring import Theme, confidence, recurring, themes
 from memory.model import Candidate
 from memory.similarity import groups
 
@@ -34,12 +34,12 @@ def rem(night: Night) -> RemPlan:
     kept = groups([c.fragment.text for c in considered], config.dedupe_similarity)
     distinct = tuple(c for n, c in enumerate(considered) if kept[n] == n)
     truths = sorted((believed(c) for c in distinct), key=lambda t: (-t.confidence, t.candidate.fragment.text))
+    tags = (c.fragment.tags for c in distinct)
+    strong = themes(tags, min_strength=config.min_pattern_strength, limit=config.limit)
     return RemPlan(
         considered=considered,
         distinct=distinct,
-        themes=themes(
-            (c.fragment.tags for c in distinct), min_strength=config.min_pattern_strength, limit=config.limit
-        ),
+        themes=recurring(strong),
         truths=tuple(t for t in truths if t.confidence >= config.min_confidence)[: config.max_truths],
     )
 
