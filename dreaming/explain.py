@@ -8,11 +8,11 @@ from dreaming.known import known
 from dreaming.phases.deep import Examined, deep
 from dreaming.phases.night import Night
 from dreaming.places import named
-from dreaming.promote import known_before
+from dreaming.promote import kept, known_before, taken_back
 from memory.model import FragmentId, Kind
 from memory.promotions import Promotion
 
-HOPELESS = frozenset({"origin", "clean", "stands_alone", "not_promoted", "source"})
+HOPELESS = frozenset({"origin", "clean", "stands_alone", "not_promoted", "current", "not_over", "source"})
 """What fails one of these is not near: no further search brings it closer."""
 MAX_LINE = 10**9
 NEAREST = 10
@@ -29,6 +29,9 @@ def examined(home: Home, ids: Sequence[FragmentId], *, now: datetime) -> tuple[E
         candidates=home.store.candidates(ids, until=night),
         known=known(known_before(home, None)),
         deferred=home.journal.deferred(),
+        lexicon=home.lexicon,
+        kept=kept(home, now=now),
+        taken_back=taken_back(home),
     )
     return deep(asked).examined
 

@@ -30,7 +30,9 @@ class Thresholds:
 class Exam:
     """A candidate before the gates: its score, what it would write, and the line of `MEMORY.md` it repeats.
 
-    `deferred` says why it found no room in the file last time; None while it has not been tried.
+    `taken_back` is what the user took back that says the same, `outdated_by` a newer line that says otherwise, `ended`
+    the last day of what it is about, `deferred` why it found no room in the file last time; None where there is none.
+    `corrects` is the id of the promotion that it corrects, `doubts` are lines that it may correct.
     """
 
     candidate: Candidate
@@ -41,6 +43,12 @@ class Exam:
     deferred: str | None
     now: datetime
     thresholds: Thresholds
+    tonight: date
+    taken_back: str | None = None
+    outdated_by: str | None = None
+    ended: date | None = None
+    corrects: int | None = None
+    doubts: tuple[str, ...] = ()
 
     @property
     def recalls(self) -> int:
@@ -115,12 +123,16 @@ def _young_enough(exam: Exam) -> bool:
 def _novelty(exam: Exam) -> str:
     if exam.promoted_on is not None:
         return f"promoted {exam.promoted_on.isoformat()}"
-    return "new" if exam.repeats is None else "in MEMORY.md"
+    if exam.repeats is not None:
+        return "in MEMORY.md"
+    return "new" if exam.taken_back is None else "taken back"
 
 
 def _known(exam: Exam) -> str:
     if exam.promoted_on is not None:
         return f"promoted already on {exam.promoted_on.isoformat()}"
+    if exam.repeats is None:
+        return f"you took back what says the same: “{exam.taken_back}”"
     return f"MEMORY.md says or said it already: “{exam.repeats}”"
 
 
@@ -175,8 +187,22 @@ GATES = (
         name="not_promoted",
         value=_novelty,
         threshold=lambda _: "new",
-        passes=lambda e: e.promoted_on is None and e.repeats is None,
+        passes=lambda e: e.promoted_on is None and e.repeats is None and e.taken_back is None,
         missing=_known,
+    ),
+    Gate(
+        name="current",
+        value=lambda e: "current" if e.outdated_by is None else "outdated",
+        threshold=lambda _: "current",
+        passes=lambda e: e.outdated_by is None,
+        missing=lambda e: f"a newer statement says otherwise: “{e.outdated_by}”",
+    ),
+    Gate(
+        name="not_over",
+        value=lambda e: "no end" if e.ended is None else e.ended.isoformat(),
+        threshold=lambda e: e.tonight.isoformat(),
+        passes=lambda e: e.ended is None or e.ended >= e.tonight,
+        missing=lambda e: f"what it is about ended on {e.ended}",
     ),
     Gate(
         name="recalled",

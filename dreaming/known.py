@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
 
+from memory.corrections import Claim
 from memory.sentences import sentence_ends
 from memory.similarity import same_claim, tokens
 
@@ -28,6 +29,15 @@ class Known:
                 if _near(own, theirs, text, line) and same_claim(text, line):
                     return line
         return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """A promotion that stands in `MEMORY.md`, by its id, and what it claims since the newest day that says so."""
+
+    promotion: int
+    text: str
+    claim: Claim
 
 
 def known(lines: Iterable[str]) -> Known:

@@ -10,15 +10,16 @@ from dreaming.hearing import said_at, said_chunks
 from dreaming.history import Why, write
 from dreaming.history import recover as recover_files
 from dreaming.home import ATTEMPTS, MEMORY, Home
-from dreaming.known import known
+from dreaming.known import Kept, known
 from dreaming.observe import remembered
 from dreaming.phases.deep import Examined, repeated
 from memory.changes import Effect
 from memory.chunking import chunks
+from memory.corrections import Claim
 from memory.hiding import legible
 from memory.journal import Refusal
 from memory.markdown import joined
-from memory.model import Candidate, Chunk, Fragment, Kind, Sighting, Statement, StatementId, Style, place
+from memory.model import Candidate, Chunk, Fragment, FragmentId, Kind, Sighting, Statement, StatementId, Style, place
 from memory.promotions import TAKEN_BACK, Key, Promotion, State, numbered
 from memory.quality import unfit
 from memory.sentences import ends_sentence
@@ -196,6 +197,31 @@ def line_of(promotion: Promotion) -> durable.Line:
     )
 
 
+def kept(home: Home, *, now: datetime) -> tuple[Kept, ...]:
+    """Return the promotions that stand in `MEMORY.md`, oldest first, each with what it claims."""
+    standing = home.promotions.all(State.IN_FORCE)
+    found = home.store.candidates([promotion.fragment for promotion in standing], until=home.local_date(now))
+    by_id = {candidate.id: candidate for candidate in found}
+    return tuple(_kept(promotion, by_id.get(promotion.fragment)) for promotion in standing)
+
+
+def _kept(promotion: Promotion, candidate: Candidate | None) -> Kept:
+    claim = Claim(heading="", text=promotion.text, day=promotion.night)
+    if candidate is not None:
+        fragment = candidate.fragment
+        said = [fragment.statements[n - 1] for n in promotion.positions if n <= len(fragment.statements)]
+        day = candidate.place.day if candidate.place else promotion.night
+        text = composed(said or fragment.statements, fragment.style)
+        claim = Claim(heading=fragment.heading, text=text, day=day)
+    return Kept(promotion=promotion.id, text=promotion.text, claim=claim)
+
+
+def taken_back(home: Home) -> Mapping[FragmentId, str]:
+    """Return what the user took back or rejected, by fragment, unless it is promoted again."""
+    latest = home.promotions.latest().values()
+    return {promotion.fragment: promotion.text for promotion in latest if promotion.state in TAKEN_BACK}
+
+
 def known_before(home: Home, night: date | None) -> list[str]:
     """Return what `MEMORY.md` says without what a night itself wrote; all of it without a night."""
     return _lines_before(home, home.files.read(MEMORY).text, night)
@@ -278,6 +304,7 @@ def _promotion(home: Home, one: Examined, desk: _Desk, *, night: date) -> Promot
     if unfit:
         return _refused(candidate, "clean", f"not fit to be remembered: {', '.join(unfit)}")
     whole = len(positions) == len(candidate.fragment.statements)
+    in_file = standing.sighting.kind is not Kind.SESSION  # a message is counted in its own lines, not its file's
     return Promotion(
         fragment=candidate.id,
         positions=() if whole else tuple(n + 1 for n in positions),
@@ -289,8 +316,9 @@ def _promotion(home: Home, one: Examined, desk: _Desk, *, night: date) -> Promot
         recalls=one.exam.recalls,
         text=made.text,
         path=standing.sighting.path,
-        start_line=made.start_line,
-        end_line=made.end_line,
+        start_line=made.start_line if in_file else standing.sighting.start_line,
+        end_line=made.end_line if in_file else standing.sighting.end_line,
+        replaces=one.exam.corrects,
     )
 
 

@@ -206,7 +206,10 @@ def _night(run: Run, candidates: Sequence[Candidate], lines: Sequence[str] = ())
         candidates=tuple(candidates),
         told=frozenset(told),
         staged_before=journal.staged_before(run.night),
+        lexicon=run.home.lexicon,
         known=known(lines),
+        kept=promote.kept(run.home, now=run.began) if lines is not None else (),
+        taken_back=promote.taken_back(run.home) if lines is not None else {},
     )
 
 

@@ -36,6 +36,7 @@ _FORMATTING = re.compile(
     re.IGNORECASE,
 )
 """Comments and tags that format; anything else in angle brackets is what the writer meant to show, like `<user>`."""
+_STRUCK = re.compile(r"<(/?)(?:s|del|strike)\s*>", re.IGNORECASE)
 _BREAK = re.compile(r"<br(?=[\s/>])", re.IGNORECASE)
 _HIDDEN_HTML = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style|pre|textarea)\b.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE
@@ -143,8 +144,12 @@ def _without_blob(run: re.Match[str]) -> str:
 
 
 def _shown(tokens: Iterable[Token]) -> Iterator[str]:
-    below = ""
+    below, struck = "", 0
     for token in tokens:
+        struck = max(0, struck + _strikes(token))
+        if struck:  # taken back by its writer; its line ends stay
+            yield LINE_END * token.content.count(LINE_END)
+            continue
         match token.type:
             case "text" | "text_special" | "code_inline":
                 yield token.content
@@ -156,6 +161,14 @@ def _shown(tokens: Iterable[Token]) -> Iterator[str]:
                 below = _line_ends_in_title(token)
             case "link_close":
                 yield below
+
+
+def _strikes(token: Token) -> int:
+    """Return 1 where text begins that is struck out, -1 where it ends, else 0."""
+    if token.tag == "s":
+        return token.nesting
+    tag = _STRUCK.match(token.content) if token.type == "html_inline" else None
+    return 0 if tag is None else -1 if tag[1] else 1
 
 
 def _line_ends_in_title(link: Token) -> str:

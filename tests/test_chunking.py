@@ -293,6 +293,19 @@ def test_a_chunk_is_composed_text() -> None:
     assert only("- Cafe\u0301 is open").text == "Café is open"
 
 
+@pytest.mark.parametrize(
+    ("line", "left"),
+    [
+        ("- ~~old rule: no shoes~~ New rule: shoes are fine in the hall", ["New rule: shoes are fine in the hall"]),
+        ("- ~~Never water the ficus at noon.~~", []),
+        ("- <del>每周二开例会</del> 每周四开例会", ["每周四开例会"]),
+        ("- a word </s> too much hides nothing", ["a word too much hides nothing"]),
+    ],
+)
+def test_what_its_writer_struck_out_is_not_remembered(line: str, left: list[str]) -> None:
+    assert [chunk.text for chunk in chunks(line)] == left
+
+
 def test_a_row_of_a_table_is_a_statement() -> None:
     chunk = only("| Port | Use |\n|---|---|\n| 80 | web |\n| 81 | api |")
     assert chunk.style is Style.TABLE

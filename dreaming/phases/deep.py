@@ -4,11 +4,13 @@ from dataclasses import dataclass
 from datetime import date
 
 from dreaming.config import Config
-from dreaming.draft import Draft, draft
+from dreaming.draft import Draft, composed, draft
 from dreaming.gates import Exam, GateResult, Thresholds, results
-from dreaming.known import Known
+from dreaming.known import Known, known
 from dreaming.phases.night import Night
 from dreaming.scoring import Components, score
+from memory.corrections import Claim, Verdict, judged
+from memory.events import ended
 from memory.model import Candidate
 
 
@@ -52,6 +54,8 @@ def examined(candidate: Candidate, night: Night) -> Examined:
     """Score one candidate and ask every gate; explain and apply call this same function."""
     planned = draft(candidate)
     done = promoted_on(candidate)
+    said = candidate.place.day if candidate.place else night.date
+    verdicts = _verdicts(candidate, planned, said, night)
     exam = Exam(
         candidate=candidate,
         score=score(
@@ -68,6 +72,12 @@ def examined(candidate: Candidate, night: Night) -> Examined:
         deferred=night.deferred.get(candidate.id),
         now=night.now,
         thresholds=thresholds(night.config),
+        tonight=night.date,
+        taken_back=_taken_back(planned, candidate, night),
+        outdated_by=verdicts.outdated_by,
+        ended=ended(planned.text, said=said),
+        corrects=verdicts.corrects,
+        doubts=verdicts.doubts,
     )
     return Examined(exam=exam, gates=results(exam))
 
@@ -79,6 +89,39 @@ def repeated(planned: Draft, candidate: Candidate, known: Known) -> str | None:
         return whole
     found = [known.repeated(candidate.fragment.statements[n]) for n in planned.positions]
     return found[0] if found and all(found) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Verdicts:
+    """What a candidate and the lines that stand in `MEMORY.md` have to do with each other."""
+
+    outdated_by: str | None = None
+    corrects: int | None = None
+    doubts: tuple[str, ...] = ()
+
+
+def _verdicts(candidate: Candidate, planned: Draft, said: date, night: Night) -> _Verdicts:
+    """Return which line the candidate corrects, or is corrected by; the last of several."""
+    fragment = candidate.fragment
+    own = Claim(
+        heading=fragment.heading,
+        text=composed([fragment.statements[n] for n in planned.positions], fragment.style),
+        day=said,
+    )
+    newer = [kept for kept in night.kept if judged(kept.claim, own, night.lexicon) is Verdict.REPLACES]
+    if newer:
+        return _Verdicts(outdated_by=newer[-1].text)
+    found = [(kept, judged(own, kept.claim, night.lexicon)) for kept in night.kept]
+    older = [kept for kept, verdict in found if verdict is Verdict.REPLACES]
+    return _Verdicts(
+        corrects=older[-1].promotion if older else None,
+        doubts=tuple(kept.text for kept, verdict in found if verdict is Verdict.UNSURE),
+    )
+
+
+def _taken_back(planned: Draft, candidate: Candidate, night: Night) -> str | None:
+    """Return what the user took back of another fragment that says the same; new votes for one's own count."""
+    return repeated(planned, candidate, known(text for key, text in night.taken_back.items() if key != candidate.id))
 
 
 def promoted_on(candidate: Candidate) -> date | None:

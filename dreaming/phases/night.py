@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 
 from dreaming.config import Config
-from dreaming.known import Known, known
+from dreaming.known import Kept, Known, known
+from memory.concepts import Lexicon
 from memory.model import Candidate, FragmentId
 
 
@@ -15,14 +16,18 @@ class Night:
 
     `told` holds what the last diary entries were woven from; `staged_before` what the last earlier night staged and
     the signal count each had; `known` is what `MEMORY.md` says,
-    `deferred` why a fragment found no room in it last time.
+    `kept` which promotions stand in it, `deferred` why a fragment found no room in it last time, `taken_back` what the
+    user took back or rejected, by fragment.
     """
 
     date: date
     now: datetime
     config: Config
     candidates: tuple[Candidate, ...]
+    lexicon: Lexicon
     told: frozenset[FragmentId] = frozenset()
     staged_before: Mapping[FragmentId, int] = field(default_factory=dict)
     known: Known = field(default_factory=lambda: known(()))
+    kept: tuple[Kept, ...] = ()
+    taken_back: Mapping[FragmentId, str] = field(default_factory=dict)
     deferred: Mapping[FragmentId, str] = field(default_factory=dict)
