@@ -28,6 +28,8 @@ LINES_A_PAGE = 2
 """Lines of `MEMORY.md` and of `DREAMS.md` among the results, at most: the diaries are what a search is for."""
 READ_LINES = 12
 """A read of up to three chunks says "these lines"; the more lines a read returns, the less it says of each."""
+WHOLE_LINES = 4
+"""A whole file opened without naming lines says "these lines" only when it is no longer than one chunk."""
 READ = "read by its lines"
 """What stands for the question when lines are opened: all reads of a statement on one day are one."""
 
@@ -118,15 +120,17 @@ def search(
 def get(home: Home, name: str, *, now: datetime, surface: str = "get") -> Read:
     """Return lines of a diary or a page named as `path`, `path:5` or `path:5-8`, or those a fragment id stands on.
 
+    Few named lines are a vote for what stands on them; a whole file is one only when it is as short as a chunk.
     Raise UnknownSourceError, NoSuchLinesError, or a WorkspaceError when a page cannot be read.
     """
     observed = observe(home, now=now)
     place = place_of(home, name, now=now)
     there = opened(home, place, now=now)
     share = round(min(1.0, READ_LINES / len(there.span)), 4)
+    meant = share >= VOTE_FROM if place.start else len(there.span) <= WHOLE_LINES
     votes = [(vote, share) for one in there.standing for vote in one.seen]
-    trouble = _record(home, votes if share >= VOTE_FROM else [], query=READ, surface=surface, now=now)
-    recorded = share >= VOTE_FROM and not trouble
+    trouble = _record(home, votes if meant else [], query=READ, surface=surface, now=now)
+    recorded = meant and not trouble
     return Read(
         path=place.path,
         start_line=there.span.start,

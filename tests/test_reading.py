@@ -391,3 +391,14 @@ def test_a_question_respelt_is_the_same_question_that_day(house: House) -> None:
 )
 def test_what_makes_two_questions_one(one: str, other: str, same: bool) -> None:
     assert (query_hash(one) == query_hash(other)) is same
+
+
+def test_a_whole_file_is_a_vote_only_when_it_is_no_longer_than_a_chunk(house: House) -> None:
+    house.write("memory/2026-03-02.md", f"# Monday\n\n{CELL}\n- the other one\n")
+    whole = house.get("memory/2026-03-02.md", "2026-03-03T12:00")
+    assert [one.recorded for one in whole.results] == [False, False]
+    assert recalls(house) == 0
+    assert all(one.recorded for one in house.get("memory/2026-03-02.md:1-5", "2026-03-03T12:00").results)
+    house.write("memory/2026-03-02.md", f"# Monday\n\n{CELL}")
+    assert all(one.recorded for one in house.get("memory/2026-03-02.md", "2026-03-04T12:00").results)
+    assert recalls(house) == 2
