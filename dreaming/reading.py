@@ -21,11 +21,15 @@ from workspace.readable import readable
 
 VOTE_FROM = 0.3
 """A hit below this relevance is returned but is no vote (SPEC 12)."""
+VOTE_SHARE = 0.5
+"""Nor is a hit less than half as relevant as the best of its search: that is not what was asked for."""
 RESULTS = 6
 LINES_A_PAGE = 2
 """Lines of `MEMORY.md` and of `DREAMS.md` among the results, at most: the diaries are what a search is for."""
 READ_LINES = 12
 """A read of up to three chunks says "these lines"; the more lines a read returns, the less it says of each."""
+WHOLE_LINES = 4
+"""A whole file opened without naming lines says "these lines" only when it is no longer than one chunk."""
 READ = "read by its lines"
 """What stands for the question when lines are opened: all reads of a statement on one day are one."""
 
@@ -90,20 +94,24 @@ def search(
     surface: str = "search",
     wanted: Wanted = EVERYTHING,
 ) -> Found:
-    """Return what answers a query, best first, and record the recall of each fragment at relevance 0.3 or more."""
+    """Return what answers a query, best first, and record recalls.
+
+    A fragment is recalled at a relevance of 0.3 or more that is at least half of the best one of this search.
+    """
     observed = observe(home, now=now)
     terms = ranking.terms_of(home.store, query, home.lexicon)
     hits, silent = _fragments_found(home, query, terms, wanted, limit)
     lines = _lines_found(home, query, terms, wanted, {hit.id for hit in hits})
     shown = [one for one in lines if one.source is Source.DREAMS and one.fragment is not None]
-    votes = _votes(home, [(hit.id, hit.relevance, hit.answered) for hit in hits], now)
-    votes += _shown_votes(home, shown, terms, now)
+    least = _least(hits, lines)
+    votes = _votes(home, [(hit.id, hit.relevance, hit.answered) for hit in hits if hit.relevance >= least], now)
+    votes += _shown_votes(home, [line for line in shown if line.relevance >= least], terms, now)
     trouble = _record(home, votes, query=query, surface=surface, now=now)
-    results = [_result(hit, terms, recorded=not trouble) for hit in hits]
-    results += [_line_result(line, terms, recorded=not trouble) for line in lines]
+    results = [_result(hit, terms, recorded=not trouble and hit.relevance >= least) for hit in hits]
+    results += [_line_result(line, terms, recorded=not trouble and line.relevance >= least) for line in lines]
     # Fragments come in their own order; a line of a page stands where its relevance puts it, behind equal fragments.
-    least = accumulate((hit.relevance for hit in hits), min)
-    places = [(-share, 0, n) for n, share in enumerate(least)]
+    falling = accumulate((hit.relevance for hit in hits), min)
+    places = [(-share, 0, n) for n, share in enumerate(falling)]
     places += [(-line.relevance, 1, n) for n, line in enumerate(lines)]
     ordered = [result for _, result in sorted(zip(places, results, strict=True), key=lambda pair: pair[0])]
     return Found(query=query, results=tuple(ordered[:limit]), problems=(*observed.problems, *silent, *trouble))
@@ -112,15 +120,17 @@ def search(
 def get(home: Home, name: str, *, now: datetime, surface: str = "get") -> Read:
     """Return lines of a diary or a page named as `path`, `path:5` or `path:5-8`, or those a fragment id stands on.
 
+    Few named lines are a vote for what stands on them; a whole file is one only when it is as short as a chunk.
     Raise UnknownSourceError, NoSuchLinesError, or a WorkspaceError when a page cannot be read.
     """
     observed = observe(home, now=now)
     place = place_of(home, name, now=now)
     there = opened(home, place, now=now)
     share = round(min(1.0, READ_LINES / len(there.span)), 4)
+    meant = share >= VOTE_FROM if place.start else len(there.span) <= WHOLE_LINES
     votes = [(vote, share) for one in there.standing for vote in one.seen]
-    trouble = _record(home, votes if share >= VOTE_FROM else [], query=READ, surface=surface, now=now)
-    recorded = share >= VOTE_FROM and not trouble
+    trouble = _record(home, votes if meant else [], query=READ, surface=surface, now=now)
+    recorded = meant and not trouble
     return Read(
         path=place.path,
         start_line=there.span.start,
@@ -156,6 +166,11 @@ class _Line:
     fragment: str | None
     relevance: float
 
+    @property
+    def is_prose(self) -> bool:
+        """Whether it is told in `DREAMS.md` and shows no fragment."""
+        return self.source is Source.DREAMS and self.fragment is None
+
 
 def _lines_found(home: Home, query: str, terms: Sequence[Term], wanted: Wanted, known: set[FragmentId]) -> list[_Line]:
     """Return the best lines of each page; not those that show a fragment which was found itself."""
@@ -188,11 +203,16 @@ def _page(home: Home, name: str) -> str:
         return ""  # a search does without it; the night says what is wrong with it
 
 
+def _least(hits: Sequence[ranking.Hit], lines: Sequence[_Line]) -> float:
+    """Return the relevance from which on a result is a vote; the prose of the dream diary is no measure for it."""
+    shares = [hit.relevance for hit in hits] + [line.relevance for line in lines if not line.is_prose]
+    return max(VOTE_FROM, VOTE_SHARE * max(shares, default=0.0))
+
+
 def _votes(
-    home: Home, found: Sequence[tuple[FragmentId, float, tuple[int, ...]]], now: datetime
+    home: Home, voting: Sequence[tuple[FragmentId, float, tuple[int, ...]]], now: datetime
 ) -> list[tuple[StatementId, float]]:
-    """Return the votes of what was found, for the statements that answered."""
-    voting = [(key, score, answered) for key, score, answered in found if score >= VOTE_FROM]
+    """Return the votes of fragments, for the statements that answered."""
     ids = {c.id: c.fragment.statement_ids for c in fragments(home, [key for key, _, _ in voting], now=now)}
     return [(ids[key][n], score) for key, score, answered in voting if key in ids for n in answered]
 
@@ -232,7 +252,7 @@ def _result(hit: ranking.Hit, terms: Sequence[Term], *, recorded: bool) -> Resul
         end_line=hit.end_line,
         text=hit.text,
         relevance=hit.relevance,
-        recorded=recorded and hit.relevance >= VOTE_FROM and bool(hit.answered),
+        recorded=recorded and bool(hit.answered),
         source=hit.kind.value,
         snippet=marked(hit.text, terms),
     )

@@ -16,6 +16,9 @@ UNSPACED_LANGUAGES = ("zh", "ja")
 ENGLISH_TOO = frozenset({"zh", "ja", "ko", "ru"})
 """Languages in whose texts English words stand out by their script, and are as common there."""
 
+ANYWHERE = frozenset({"lasting", "topic", "moment"})
+"""Kinds whose words are signs wherever they stand; they may say something all the same."""
+
 _UNSPACED = re.compile(f"[{HAN}{KANA}]+")
 _SPACED = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
 _JOINED = re.compile(f"[{HAN}{KANA}{HANGUL}]")
@@ -49,7 +52,24 @@ class Line:
     @property
     def has_facts(self) -> bool:
         """Whether it carries a number, a quotation, code, or a word of things that last."""
-        return bool(_FACT.search(self.text)) or _lasting().search(self.folded) is not None
+        return self.has_marks or self.lasts
+
+    @property
+    def has_marks(self) -> bool:
+        """Whether it carries a number, a quotation or code."""
+        return bool(_FACT.search(self.text))
+
+    @property
+    def lasts(self) -> bool:
+        """Whether it carries a word of things that last."""
+        return _lasting().search(self.folded) is not None
+
+    def has(self, kind: str) -> bool:
+        """Whether a sign of the kind stands anywhere in it."""
+        words, spaced, unspaced = _signs(kind)
+        if not words.isdisjoint(self.spaced) or any(sign in self.folded for sign in spaced):
+            return True
+        return any(sign in run for run in self.unspaced for sign in unspaced)
 
     def only(self, kind: str) -> bool:
         """Whether no word says anything, and of no kind are more."""
@@ -57,9 +77,20 @@ class Line:
 
     def begins(self, kind: str) -> bool:
         """Whether it begins with words that the lists name as a beginning of the kind."""
+        return self._beginning(kind) > 0
+
+    def after(self, kind: str) -> str:
+        """Return what follows the longest beginning of the kind, in lower case; all of it without one."""
+        return self.folded[self._beginning(kind) :].lstrip(_STOPS)
+
+    def _beginning(self, kind: str) -> int:
         edges = _edges().get(("^", kind, self.folded[:1]), ())
-        return self.folded.startswith(edges) and any(
-            self.folded.startswith(edge) and _parts(edge[-1], self.folded[len(edge) : len(edge) + 1]) for edge in edges
+        if not self.folded.startswith(edges):
+            return 0
+        whole = (edge for edge in edges if self.folded.startswith(edge))
+        return max(
+            (len(edge) for edge in whole if _parts(edge[-1], self.folded[len(edge) : len(edge) + 1])),
+            default=0,
         )
 
     def ends(self, kind: str) -> bool:
@@ -164,7 +195,7 @@ def _listed(code: str) -> Iterator[tuple[str, str]]:
 def _idle(code: str) -> _Idle:
     found: dict[str, set[str]] = {}
     for kind, word in (*_listed(code), *(_listed("en") if code in ENGLISH_TOO else ())):
-        if kind != "lasting" and not _edge(word):
+        if kind not in ANYWHERE and not _edge(word):
             found.setdefault(word, set()).add(kind)
     words = {word: frozenset(kinds) for word, kinds in found.items()}
     unspaced: dict[str, list[str]] = {}
@@ -203,6 +234,15 @@ def _edge(word: str) -> str:
 def _lasting() -> re.Pattern[str]:
     words = {word for code in LANGUAGES for kind, word in _listed(code) if kind == "lasting"}
     return re.compile("|".join(map(_whole, sorted(words))))
+
+
+@cache
+def _signs(kind: str) -> tuple[frozenset[str], tuple[str, ...], tuple[str, ...]]:
+    """Return the signs of a kind in all languages: words, phrases of several, and those of scripts without spaces."""
+    signs = {word for code in LANGUAGES for name, word in _listed(code) if name == kind and not _edge(word)}
+    unspaced = {sign for sign in signs if _JOINED.match(sign)}
+    phrases = {sign for sign in signs - unspaced if " " in sign}
+    return frozenset(signs - unspaced - phrases), tuple(sorted(phrases)), tuple(sorted(unspaced))
 
 
 def _whole(word: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
 from memory.idle import Line, line
+from memory.language import language
 from memory.machine_lines import is_command, is_log, is_path, is_table_line, is_trace
 from memory.sentences import sentence_ends
 
@@ -20,6 +21,12 @@ TINY_CHARACTERS_CJK = 4
 """A value may be empty up to the first length; up to the others any says nothing behind a label such as "mood"."""
 UNFINISHED_CHARACTERS = 80
 """A longer piece of a sentence says something, and what follows it is written with it."""
+CLEAR_SIGN = 2
+ENOUGH_SIGNS = 2
+"""Signs of small talk, of which a clear one is enough."""
+LITTLE_WORDS = 3
+LITTLE_CHARACTERS_CJK = 6
+"""So much behind a laugh is an answer to what was said."""
 HARDLY_NEWS = 1
 """Words that may say something behind "thanks" or "it is", without making a statement of it."""
 
@@ -30,6 +37,7 @@ _NUMBER = re.compile(r"\d[\d.,:/-]*|(?=\w*\d)[0-9a-f]{4,}(?:-[0-9a-f]{2,})*")
 _QUESTION = re.compile(r"[?？]+[\s)）.!！]*$")
 _QUOTED_QUESTION = re.compile(r"[\"“„«「『‘'].*[?？]+[\"”“»」』’']")
 _CLOSING_QUOTES = ("」", "』", '"', "”", "“", "»")
+_NAME = re.compile(r"(?<=[\w,;] )(?!I\b)[A-ZÄÖÜÁÉÍÓÚÑ]\w+")
 _GOES_ON = re.compile(r"[,，、;；\d]")
 
 
@@ -145,6 +153,32 @@ def _is_anaphor(of: Line) -> bool:
     return of.only("anaphor") or (hardly and not of.has_facts)
 
 
+def _is_small_talk(of: Line) -> bool:
+    """Tell what is said in passing, by signs that count together: the more, the rarer it is something to keep.
+
+    A laugh in front, weather or food, and "today" count one each; "off to bed" says enough by itself, as does a laugh
+    before little more. With a name or a word of things that last it takes one more; a number or a quotation is no talk.
+    """
+    if len(of.text) >= UNFINISHED_CHARACTERS or of.has_marks:
+        return False
+    said = line(of.after("filler")) if of.begins("filler") else of
+    laughs = said.begins("opener")
+    rest = line(said.after("opener")) if laughs else said
+    clear = rest.begins("chat") or of.begins("chat") or of.ends("chat")
+    signs = CLEAR_SIGN * clear + laughs * (1 + _is_short(rest)) + of.has("topic")
+    signs += of.has("moment") or of.ends("moment")
+    return signs >= ENOUGH_SIGNS and (signs > ENOUGH_SIGNS or not (of.lasts or _names(of.text)))
+
+
+def _is_short(of: Line) -> bool:
+    return len(of.spaced) <= LITTLE_WORDS and of.unspaced_characters <= LITTLE_CHARACTERS_CJK
+
+
+def _names(text: str) -> bool:
+    """Tell a capital within a sentence of a language that gives none to every noun."""
+    return _NAME.search(text) is not None and language(text) != "de"
+
+
 def _says_it_is(of: Line) -> bool:
     """Tell "it works now" behind a label: what "it" is makes no statement of it."""
     return of.news == 0 and of.begins("anaphor") and not of.has_facts
@@ -179,6 +213,7 @@ OF_SENTENCES = (
     Rule(name="number", breaks=_is_number, says="has no words, only numbers or signs"),
     *OF_VALUES,
     Rule(name="fragment", breaks=_is_fragment, says="is a piece of a sentence"),
+    Rule(name="small talk", breaks=_is_small_talk, says="is said in passing"),
     Rule(name="anaphor", breaks=_is_anaphor, says="speaks of something that stands elsewhere"),
     Rule(name="word", breaks=_is_word, says="is a single word"),
     Rule(name="empty", breaks=lambda of: of.news == 0, says="has only words that say nothing"),

@@ -12,13 +12,13 @@ from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
-from unicodedata import normalize
+from unicodedata import category, normalize
 
 from sqlite_utils import Database
 
 from memory import schema
 from memory.model import Candidate, Evidence, FragmentId, PhaseHistory, StatementId
-from memory.rows import as_evidence, as_fragment, as_history, as_sighting, grouped, listed, stamp
+from memory.rows import as_evidence, as_fragment, as_history, as_sighting, grouped, is_cjk, listed, stamp
 
 BUSY_SECONDS = 60.0
 """How long a writer waits for another one before it gives up; a first night commits far more often."""
@@ -310,8 +310,19 @@ COUNTED = ("fragments", "standing", "sightings", "recalls", "sources")
 
 
 def query_hash(query: str) -> str:
-    """Return what is stored of a query: a hash of it folded, NFKC, its whitespace collapsed."""
-    return sha256(" ".join(normalize("NFKC", query).casefold().split()).encode("utf-8", "replace")).hexdigest()[:16]
+    """Return what is stored of a query: a hash of its words, folded and NFKC, without punctuation, in any order.
+
+    Words in Han, kana or Hangul keep their order, and a mark between two digits (`1.5`) belongs to a number.
+    """
+    folded = normalize("NFKC", query).casefold()
+    around = zip(f" {folded}", folded, f"{folded[1:]} ", strict=False)
+    bare = (
+        " " if category(mark)[0] == "P" and not (before.isdigit() and after.isdigit()) else mark
+        for before, mark, after in around
+    )
+    words = "".join(bare).split() or folded.split()
+    ordered = sorted(words, key=lambda word: (True, "") if any(map(is_cjk, word)) else (False, word))
+    return sha256(" ".join(ordered).encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def _into_wal(connection: sqlite3.Connection) -> None:

@@ -1,5 +1,6 @@
 """Narrators with a model: what they give, and that nothing they do lasts longer than it may."""
 
+import json
 import os
 import sys
 import time
@@ -20,12 +21,15 @@ from dreaming.narrators.model import EndpointNarrator, PluginNarrator
 from dreaming.narrators.prompts import BrokenPromptError, Wishes, again, request
 from dreaming.narrators.slots import AT_ONCE, NoSlotError, slot
 from dreaming.narrators.telling import told
-from model_server import ENGLISH, Script, dies, model, says, sends, sse, stalls
+from model_server import ENGLISH, Script, dies, model, says, sends, sse, stalls, trickles
 
 NOTES = ("The kiln takes cone six, because the new clay melts at eight", "The glaze ran down a shelf in spring")
 MATERIAL = Material(phase="light", night=date(2026, 6, 18), language="en", texts=NOTES, themes=("kiln",))
 WANTED = request(MATERIAL)
 SECONDS = 20.0
+KEYS = "check narrative.api_key_env, api_key_command or api_key"
+BY_HAND = "run it by hand to see why, or check narrative.command"
+ADDRESS = "check that it runs, and narrative.base_url"
 
 
 @pytest.fixture(autouse=True)
@@ -92,17 +96,27 @@ def test_a_model_no_plugin_has_says_what_to_do(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize(
     ("script", "reason"),
     [
-        (sends(500, b"no"), "it answered 500"),
-        (sends(401, b'{"error": {"message": "bad key sk-123"}}'), "it answered 401"),
-        (sends(307, b"", Location="http://127.0.0.1:9/v1/chat/completions"), "it answered 307"),
-        (dies, "APIConnectionError"),
-        (sends(200, b"data: {not json\n\n"), "JSONDecodeError"),
-        (sends(200, b'data: {"choices": 3}\n\n'), "TypeError"),
-        (sends(200, sse("word " * 100_000, size=5000)), "the answer has no end"),
+        (sends(500, b"no"), "it answered 500; look at its log"),
+        (sends(401, b'{"error": {"message": "bad key sk-123"}}'), f"it refused the key (401); {KEYS}"),
+        (sends(404, b""), "it knows no such address or model (404); check narrative.base_url and narrative.model"),
+        (
+            sends(307, b"", Location="http://127.0.0.1:9/v1/x"),
+            "it answered 307; check narrative.base_url and narrative.model",
+        ),
+        (dies, f"no connection, or it was cut off; {ADDRESS}"),
+        (sends(200, b"data: {not json\n\n"), f"it answered what is no completion; {ADDRESS}"),
+        (sends(200, b'data: {"choices": 3}\n\n'), f"it answered what is no completion; {ADDRESS}"),
+        (
+            sends(200, b'{"error": "busy"}', Content_Type="application/json"),
+            f"it answered what is no completion; {ADDRESS}",
+        ),
+        (sends(200, sse("word " * 100_000, size=5000)), "the answer has no end; name another narrator"),
     ],
-    ids=["500", "401", "redirect", "cut", "garbage", "other-json", "huge"],
+    ids=["500", "401", "404", "redirect", "cut", "garbage", "other-json", "error-json", "huge"],
 )
-def test_an_address_that_misbehaves_is_one_reason_without_its_words(script: Script, reason: str) -> None:
+def test_an_address_that_misbehaves_is_one_reason_with_a_way_out_and_without_its_words(
+    script: Script, reason: str
+) -> None:
     with model(script) as (url, _):
         assert refused(endpoint(url)) == reason
 
@@ -114,14 +128,14 @@ def test_a_429_is_tried_again_after_what_it_asks_for() -> None:
 
 
 def test_nobody_there_is_a_reason() -> None:
-    assert refused(endpoint("http://127.0.0.1:9/v1")) == "APIConnectionError"
+    assert refused(endpoint("http://127.0.0.1:9/v1")) == f"no connection, or it was cut off; {ADDRESS}"
 
 
 @pytest.mark.parametrize("begun", ["", "The kitchen light was"])
 def test_a_stalled_answer_ends_with_its_time(begun: str) -> None:
     with model(stalls(begun)) as (url, _):
         began = time.monotonic()
-        assert refused(endpoint(url), seconds=0.5) == "no whole answer within 0.5 s"
+        assert refused(endpoint(url), seconds=0.5).startswith("no whole answer within 0.5 s; raise")
         assert time.monotonic() - began < 5
 
 
@@ -132,6 +146,23 @@ def test_a_late_answer_within_its_time_is_kept() -> None:
 
     with model(late) as (url, _):
         contract(endpoint(url))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [json.dumps({"choices": [{"message": {"role": "assistant", "content": ENGLISH}}]}).encode(), sse(ENGLISH)],
+    ids=["answer", "stream under a wrong name"],
+)
+def test_a_server_that_does_not_stream_keeps_the_contract(body: bytes) -> None:
+    with model(sends(200, body, Content_Type="application/json")) as (url, asked):
+        contract(endpoint(url))
+    assert len(asked) == 1
+
+
+def test_an_answer_in_one_piece_ends_with_its_time_too() -> None:
+    beginning = b"HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n"
+    with model(trickles(beginning)) as (url, _):
+        assert refused(endpoint(url), seconds=0.5).startswith("no whole answer within 0.5 s")
 
 
 def test_an_empty_answer_is_empty() -> None:
@@ -150,9 +181,12 @@ def test_an_agent_gets_the_prompt_an_empty_folder_and_the_word_that_it_narrates(
 @pytest.mark.parametrize(
     ("code", "reason"),
     [
-        ("import sys; print('half'); sys.exit(7)", "it ended with exit code 7"),
-        ("while True: print('word ' * 1000)", "the answer has no end"),
-        ("import time; time.sleep(60)", "no whole answer within 0.7 s"),
+        ("import sys; print('half'); sys.exit(7)", f"it ended with exit code 7; {BY_HAND}"),
+        ("while True: print('word ' * 1000)", "the answer has no end; name another narrator"),
+        (
+            "import time; time.sleep(60)",
+            "no whole answer within 0.7 s; raise narrative.timeout_seconds, or name a faster one",
+        ),
     ],
     ids=["fails", "endless", "sleeps"],
 )
@@ -161,7 +195,8 @@ def test_an_agent_that_misbehaves_is_one_reason(tmp_path: Path, code: str, reaso
 
 
 def test_a_program_that_is_not_there_is_a_reason() -> None:
-    assert refused(CommandNarrator(argv=("/no/such/agent",))) == "it cannot be started: No such file or directory"
+    reason = refused(CommandNarrator(argv=("/no/such/agent",)))
+    assert reason == "it cannot be started: No such file or directory; check narrative.command"
 
 
 def test_an_agent_ends_with_all_it_started(tmp_path: Path) -> None:
@@ -205,7 +240,7 @@ subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
 print({ENGLISH!r})
 sys.exit(7)
 """
-    assert refused(agent(tmp_path, code)) == "it ended with exit code 7"
+    assert refused(agent(tmp_path, code)) == f"it ended with exit code 7; {BY_HAND}"
 
 
 def _runs(pid: int) -> bool:
@@ -320,8 +355,14 @@ def test_an_echo_of_a_prompt_of_the_workspace_is_no_entry(tmp_path: Path) -> Non
     assert (result.prose, result.refused) == (ENGLISH, ("model m: it repeats the instructions",))
 
 
+def test_the_same_refusal_twice_is_told_once(tmp_path: Path) -> None:
+    with model(says("Hello.")) as (url, asked):
+        _, _, why = entry(endpoint(url), tmp_path)
+    assert (why, len(asked)) == (("model m: it has 1 word; write 80 to 180 words",), 2)
+
+
 def test_two_bad_answers_make_the_plain_entry(tmp_path: Path) -> None:
-    with model(says("Too short.")) as (url, asked):
+    with model(says("Too short."), says("- a list\n- of things")) as (url, asked):
         prose, narrator, why = entry(endpoint(url), tmp_path)
     assert (narrator, len(why), len(asked)) == ("plain", 2, 2)
     assert prose

@@ -16,6 +16,7 @@ from dreaming.overview import overview
 from dreaming.places import Source, UnknownSourceError
 from dreaming.reading import Found, Wanted, get, search
 from house import ZONE, House, moment
+from memory.store import query_hash
 from workspace.errors import NotAFileError
 from workspace.readable import readable
 
@@ -347,3 +348,56 @@ def test_saved_memories_are_searched_read_and_voted_for_like_diaries(tmp_path: P
         assert search(home, "oat milk", now=now, wanted=Wanted(sources=frozenset({Source.DIARY}))).results == ()
         assert get(home, "memory/people.md:3", now=now).results[0].source == "memory"
     assert house.explain("oat milk", "2026-03-03T13:00").candidate.evidence.recalls == 2
+
+
+def test_a_hit_is_a_vote_only_when_it_is_at_least_half_as_relevant_as_the_best(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- roof fan relay is a G2R\n\n- the relay race is in May\n")
+    best, other = found(house, "roof fan relay").results
+    assert (best.relevance, best.recorded) == (1.0, True)
+    assert (other.relevance, other.recorded) == (0.3333, False)
+    assert house.explain("race", "2026-03-05T12:00").candidate.evidence.recalls == 0
+
+
+def test_a_faint_hit_is_a_vote_when_nothing_answers_better(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- the relay race is in May\n")
+    (result,) = found(house, "roof fan relay").results
+    assert (result.relevance, result.recorded) == (0.3333, True)
+
+
+def test_a_question_respelt_is_the_same_question_that_day(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- Garage fan relay is a G2R\n")
+    for query in (
+        "garage fan relay",
+        "Garage fan relay?",
+        "relay fan garage",
+        "fan, relay, garage!",
+        "garage-fan relay",
+    ):
+        found(house, query)
+    assert recalls(house) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("测试用什么数据库", "测试用什么数据库？", True),
+        ("connection pool 上限", "上限 Pool，connection", True),
+        ("数据库 测试", "测试 数据库", False),
+        ("room 5", "Room 5?", True),
+        ("version 1.5", "version 5.1", False),
+        ("?", "!", False),
+    ],
+)
+def test_what_makes_two_questions_one(one: str, other: str, same: bool) -> None:
+    assert (query_hash(one) == query_hash(other)) is same
+
+
+def test_a_whole_file_is_a_vote_only_when_it_is_no_longer_than_a_chunk(house: House) -> None:
+    house.write("memory/2026-03-02.md", f"# Monday\n\n{CELL}\n- the other one\n")
+    whole = house.get("memory/2026-03-02.md", "2026-03-03T12:00")
+    assert [one.recorded for one in whole.results] == [False, False]
+    assert recalls(house) == 0
+    assert all(one.recorded for one in house.get("memory/2026-03-02.md:1-5", "2026-03-03T12:00").results)
+    house.write("memory/2026-03-02.md", f"# Monday\n\n{CELL}")
+    assert all(one.recorded for one in house.get("memory/2026-03-02.md", "2026-03-04T12:00").results)
+    assert recalls(house) == 2

@@ -13,8 +13,8 @@ from dreaming.cli.common import Common, common_options, complain, json_option, p
 def get(common: Common, place: str, *, as_json: bool) -> None:
     """Read PLACE: `memory/2026-06-15.md:5-8`, `MEMORY.md:12`, `DREAMS.md`, a whole diary, or the id of a fragment.
 
-    A read of few lines counts as a recall of what stands on them, or of what a line of DREAMS.md shows; of a whole
-    long file it does not, nor of MEMORY.md.
+    A read of few named lines counts as a recall of what stands on them, or of what a line of DREAMS.md shows; of a
+    whole file of more than 4 lines it does not, nor of MEMORY.md.
     """
     from dreaming.reading import get as read_at
 

@@ -35,7 +35,8 @@ def search(
 ) -> None:
     """Search the diaries, MEMORY.md and DREAMS.md for QUERY and show the best answers.
 
-    Each diary text with a relevance of 0.3 or more counts as a recall: a vote for keeping it.
+    Each diary text with a relevance of 0.3 or more, and at least half of the best one's, counts as a recall: a vote for
+    keeping it.
     """
     from dreaming.places import Source
     from dreaming.reading import Wanted

@@ -37,8 +37,12 @@ def _printed(argv: tuple[str, ...]) -> str:
     try:
         done = subprocess.run(argv, capture_output=True, timeout=KEY_SECONDS, check=True, stdin=subprocess.DEVNULL)
     except (OSError, ValueError, subprocess.SubprocessError) as error:
-        raise NarratorError("narrative.api_key_command", f"it gave no key: {type(error).__name__}") from error
+        raise NarratorError(
+            "narrative.api_key_command", f"it gave no key, {type(error).__name__}; run it by hand to see why"
+        ) from error
     printed = done.stdout.decode("utf-8", "replace").split("\n")[0].strip()  # stores of passwords put notes below
     if not printed:
-        raise NarratorError("narrative.api_key_command", "it printed no key on its first line")
+        raise NarratorError(
+            "narrative.api_key_command", "it printed no key on its first line; run it by hand to see why"
+        )
     return printed

@@ -18,6 +18,7 @@ from dreaming.narrators import NARRATING
 from dreaming.narrators.entry import NarratorError, Request
 from dreaming.narrators.listening import heard
 
+CHECK = "check narrative.command"
 CHUNK = 4096
 LOOK_SECONDS = 0.1
 """How often a silent agent is looked after."""
@@ -43,7 +44,9 @@ class CommandNarrator:
         try:
             return self._written(request, seconds)
         except OSError as error:
-            raise NarratorError(self.name, f"no place for its prompt: {error.strerror}") from error
+            raise NarratorError(
+                self.name, f"no place for its prompt: {error.strerror}; make room in the folder for temporary files"
+            ) from error
 
     def _written(self, request: Request, seconds: float) -> str:
         with (
@@ -54,7 +57,7 @@ class CommandNarrator:
             prompt.seek(0)
             process = self._started(Path(folder), prompt)
             try:
-                return heard(self.name, lambda: self._said(process), seconds=seconds)
+                return heard(self.name, lambda: self._said(process), seconds=seconds, check=CHECK)
             finally:
                 _ended(process)
 
@@ -71,9 +74,9 @@ class CommandNarrator:
                 start_new_session=True,
             )
         except OSError as error:
-            raise NarratorError(self.name, f"it cannot be started: {error.strerror}") from error
+            raise NarratorError(self.name, f"it cannot be started: {error.strerror}; {CHECK}") from error
         except ValueError as error:
-            raise NarratorError(self.name, "it cannot be started: its words hold a NUL character") from error
+            raise NarratorError(self.name, f"it cannot be started: its words hold a NUL character; {CHECK}") from error
 
     def _said(self, process: "subprocess.Popen[bytes]") -> Iterator[str]:
         decoder = getincrementaldecoder("utf-8")("replace")
@@ -82,7 +85,7 @@ class CommandNarrator:
                 yield from map(decoder.decode, _chunks(process, output))
         code = process.wait()
         if code:
-            raise NarratorError(self.name, f"it ended with exit code {code}")
+            raise NarratorError(self.name, f"it ended with exit code {code}; run it by hand to see why, or {CHECK}")
 
 
 def _chunks(process: "subprocess.Popen[bytes]", output: IO[bytes]) -> Iterator[bytes]:

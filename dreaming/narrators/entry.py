@@ -78,7 +78,7 @@ class NarratorError(Exception):
     def __init__(self, narrator: str, reason: str) -> None:
         self.narrator = narrator
         self.reason = reason
-        super().__init__(f"{narrator} wrote no entry ({reason})")
+        super().__init__(f"{narrator} wrote no entry: {reason}")
 
 
 class Narrator(Protocol):

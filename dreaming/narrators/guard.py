@@ -206,7 +206,8 @@ def _beginning(answer: Answer) -> str:
 def _length(answer: Answer) -> str:
     count = length(answer.prose, answer.material.language)
     unit = "words" if count == len(answer.prose.split()) else "characters"
-    return "" if SHORTEST <= count <= LONGEST else f"it has {count} {unit}; write {SHORTEST} to {LONGEST} {unit}"
+    has = f"{count} {unit}" if count != 1 else f"1 {unit.removesuffix('s')}"
+    return "" if SHORTEST <= count <= LONGEST else f"it has {has}; write {SHORTEST} to {LONGEST} {unit}"
 
 
 CHECKS: tuple[Callable[[Answer], str], ...] = (

@@ -1,12 +1,17 @@
 """Models as narrators: behind an OpenAI-compatible address, or through a plugin of `llm`."""
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dreaming.narrators.entry import NarratorError, Request
-from dreaming.narrators.listening import heard
+from dreaming.narrators.listening import MOST_HEARD, NO_END, heard
+
+if TYPE_CHECKING:
+    from openai import Stream
+    from openai.types.chat import ChatCompletionChunk
 
 INSTALL = 'install it: pip install "nightly-dreaming[llm]"'
 RETRIES = 1
@@ -47,7 +52,8 @@ class EndpointNarrator:
     def write(self, request: Request, *, seconds: float) -> str:
         """Return an entry within so many seconds; raise NarratorError when there is none."""
         _load(self.name, "openai")
-        return heard(self.name, lambda: self._stream(request, seconds), seconds=seconds)
+        check = "check that it runs, and narrative.base_url"
+        return heard(self.name, lambda: self._stream(request, seconds), seconds=seconds, check=check)
 
     def _stream(self, request: Request, seconds: float) -> Iterator[str]:
         from openai import DefaultHttpxClient, OpenAI
@@ -72,8 +78,18 @@ class EndpointNarrator:
                 stream=True,
             ) as stream,
         ):
-            for chunk in stream:
-                yield (chunk.choices[0].delta.content or "") if chunk.choices else ""
+            is_whole = "json" in stream.response.headers.get("content-type", "")
+            yield from self._whole(stream) if is_whole else _pieces(stream)
+
+    def _whole(self, stream: "Stream[ChatCompletionChunk]") -> Iterator[str]:
+        """Yield the answer of a server that does not stream; blanks before it, so that whoever listens can end it."""
+        body = b""
+        for piece in stream.response.iter_bytes():
+            body += piece
+            if len(body) > MOST_HEARD:
+                raise NarratorError(self.name, NO_END)
+            yield ""
+        yield _said(body.decode("utf-8", "replace").strip())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +107,8 @@ class PluginNarrator:
     def write(self, request: Request, *, seconds: float) -> str:
         """Return an entry within so many seconds; raise NarratorError when there is none."""
         _load(self.name, "llm")
-        return heard(self.name, lambda: self._stream(request), seconds=seconds)
+        check = f"try it by hand: llm -m {self.model} hello"
+        return heard(self.name, lambda: self._stream(request), seconds=seconds, check=check)
 
     def _stream(self, request: Request) -> Iterator[str]:
         import llm
@@ -102,6 +119,20 @@ class PluginNarrator:
             reason = "llm knows no such model; set narrative.base_url, or add its plugin: llm install"
             raise NarratorError(self.name, reason) from error
         yield from model.prompt(request.asked, system=request.system, key=self.key() or None)
+
+
+def _pieces(stream: "Stream[ChatCompletionChunk]") -> Iterator[str]:
+    for chunk in stream:
+        yield (chunk.choices[0].delta.content or "") if chunk.choices else ""
+
+
+def _said(body: str) -> str:
+    """Return what a whole body says, be it one answer or a stream under the wrong name."""
+    if body.startswith("{"):
+        return json.loads(body)["choices"][0]["message"]["content"] or ""
+    events = (line.removeprefix("data:").strip() for line in body.splitlines() if line.startswith("data:"))
+    choices = (choice for event in events if event != "[DONE]" for choice in json.loads(event)["choices"][:1])
+    return "".join(choice["delta"].get("content") or "" for choice in choices)
 
 
 def _load(narrator: str, package: str) -> None:

@@ -17,7 +17,7 @@ class NoSlotError(Exception):
     """Other calls took all the time there was."""
 
     def __init__(self) -> None:
-        super().__init__(f"{AT_ONCE} other calls were going on all the time")
+        super().__init__(f"{AT_ONCE} other calls were going on all the time; try again later: dream narrate")
 
 
 def own_folder() -> Path:

@@ -17,9 +17,9 @@ ASKED_AT_MOST = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What came of asking: the entry and who wrote it, None when nobody did; `refused` is why each answer was not kept.
+    """What came of asking: the entry and who wrote it, None when nobody did.
 
-    Tokens are estimates, of what was sent and of what came back.
+    `refused` is why answers were not kept, each reason once; tokens are estimates, of what was sent and what came back.
     """
 
     prose: str | None
@@ -67,7 +67,7 @@ def _sent(spent: Told, request: Request) -> Told:
 
 
 def _refused(spent: Told, reason: str) -> Told:
-    return replace(spent, refused=(*spent.refused, reason))
+    return replace(spent, refused=tuple(dict.fromkeys((*spent.refused, reason))))
 
 
 def _answer(narrator: Narrator, request: Request, *, seconds: float, slots: Path) -> str:
