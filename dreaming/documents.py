@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dreaming.overview import Overview
     from dreaming.phases.deep import Examined
     from dreaming.reading import Found, Read
+    from dreaming.review import Proposal
     from dreaming.scan import Scan
     from dreaming.tell import Answer
     from dreaming.timeline import Event, Stood
@@ -62,6 +63,20 @@ def transcript(day: date, said: Sequence[tuple[str, str]]) -> Document:
 def diary(shown: "Sequence[Entry]") -> Document:
     """Return entries of the dream diary, oldest first."""
     return {"entries": [asdict(entry) for entry in shown]}
+
+
+def review(waiting: "Sequence[Proposal]") -> Document:
+    """Return what waits for the user's word."""
+    return {
+        "proposals": [
+            {
+                **_promoted(one.promotion),
+                "corrects": None if one.corrects is None else _promoted(one.corrects),
+                "may_correct": [_promoted(doubt) for doubt in one.doubts],
+            }
+            for one in waiting
+        ]
+    }
 
 
 def undo(done: "TakenBack") -> Document:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime
 
 from dreaming.home import ATTEMPTS, DREAMS, MEMORY, Home
@@ -53,7 +53,12 @@ def restore(home: Home, document: Document, text: str | None, why: Why, effects:
         return write(home, document, text, why, effects)
     with home.store.writing():
         change = _plan(home, document.name, _image(home, document), None, why, effects)
-    home.files.restore(replace(document, digest=None))
+    try:
+        home.files.remove(document)
+    except WorkspaceError:
+        with home.store.writing():
+            home.changes.forget(change)
+        raise
     with home.store.writing():
         _settle(home, change, effects, now=why.now, night=None)
     return change

@@ -13,7 +13,7 @@ from dreaming.observe import Observation, observe
 from dreaming.run import RUNS, Run
 from dreaming.tell import Progress, tell, unseen
 from memory.model import Phase
-from memory.promotions import Promotion
+from memory.promotions import Promotion, State
 from workspace.errors import WorkspaceError
 from workspace.lock import lock
 
@@ -33,7 +33,8 @@ class PhaseReport:
 class NightReport:
     """One run of a night; `refused` counts each refused fragment once, at the first gate it fails.
 
-    `dropped_dates` are the days whose promotions this run moved from `MEMORY.md` to the archive.
+    `proposed` waits for a review; `dropped_dates` are the days whose promotions this run moved from `MEMORY.md` to
+    the archive.
     """
 
     night: date
@@ -41,6 +42,7 @@ class NightReport:
     heard: Hearing
     phases: tuple[PhaseReport, ...]
     promoted: tuple[Promotion, ...]
+    proposed: tuple[Promotion, ...]
     refused: Mapping[str, int]
     dropped_dates: tuple[date, ...]
     problems: tuple[str, ...]
@@ -99,12 +101,14 @@ def _finish(run: Run) -> None:
 
 def _report(run: Run, observed: Observation, heard: Hearing) -> NightReport:
     told = {entry.phase for entry in run.home.narratives.told(night=run.night)}
+    made = promote.made(run.home, run.night)
     return NightReport(
         night=run.night,
         observed=observed,
         heard=heard,
         phases=tuple(PhaseReport(phase=p, counts=counts, told=p in told) for p, counts in run.counts.items()),
-        promoted=promote.made(run.home, run.night),
+        promoted=tuple(one for one in made if one.state is not State.PROPOSED),
+        proposed=tuple(one for one in made if one.state is State.PROPOSED),
         refused=run.refused,
         dropped_dates=run.dropped_dates,
         problems=(*observed.problems, *heard.problems, *run.problems),

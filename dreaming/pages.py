@@ -13,7 +13,7 @@ from dreaming.home import DREAMS, Home
 from dreaming.phases.rem import Truth
 from dreaming.scoring import Theme
 from memory.model import Candidate, FragmentId, Phase
-from memory.promotions import Promotion
+from memory.promotions import Promotion, State
 from workspace.dreams import harmless, with_section
 from workspace.errors import WorkspaceError
 
@@ -42,10 +42,16 @@ def rem_section(themes: Sequence[Theme], truths: Sequence[Truth]) -> str:
     return _rendered("rem", themes=themes, truths=truths)
 
 
-def deep_section(ranked: int, promoted: Sequence[Promotion], waiting: Sequence[Waiting]) -> str:
-    """Return the body of `## Deep Sleep`."""
-    more = max(0, len(waiting) - WAITING)
-    return _rendered("deep", ranked=ranked, promoted=promoted, waiting=waiting[:WAITING], more=more)
+def deep_section(ranked: int, made: Sequence[Promotion], waiting: Sequence[Waiting]) -> str:
+    """Return the body of `## Deep Sleep`; what the night made are promotions and proposals."""
+    return _rendered(
+        "deep",
+        ranked=ranked,
+        promoted=[one for one in made if one.state is not State.PROPOSED],
+        proposed=[one for one in made if one.state is State.PROPOSED],
+        waiting=waiting[:WAITING],
+        more=max(0, len(waiting) - WAITING),
+    )
 
 
 def write(home: Home, night: date, sections: Mapping[Phase, str], *, now: datetime) -> tuple[str, ...]:

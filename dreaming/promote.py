@@ -60,6 +60,7 @@ def recover(home: Home, *, now: datetime) -> None:
     A line whose marker stands in the file is in force; one that does not was never written, was moved to the
     archive, was corrected by one that stands there, or was removed by the user, who does not want it back.
     """
+    home.files.tidy()
     recover_files(home, now=now)
     written = {(line.key, line.statements) for line in durable.promoted(home.files.read(MEMORY).text)}
     promotions = home.promotions
@@ -128,6 +129,24 @@ def _promote(home: Home, eligible: Sequence[Examined], *, night: date, now: date
     if desk.revision.text != desk.document.text:
         _write(home, desk, now=now)
     return Outcome(refused=tuple(desk.refused), dropped_dates=tuple(dropped.day for dropped in desk.revision.dropped))
+
+
+def accepted(home: Home, proposal: Promotion, *, now: datetime) -> Refusal | None:
+    """Write a proposal to `MEMORY.md` under the heading of its night; return why not when it cannot be written.
+
+    Raise ExternallyChangedError, NotWritableError and the like; then it is a proposal still.
+    """
+    desk = _Desk(home, proposal.night, ())
+    if not desk.add(proposal):
+        return desk.refused[0]
+    _write(home, desk, now=now, reason="accepted in the review")
+    return None
+
+
+def stands(home: Home, promotion: Promotion, *, now: datetime) -> bool:
+    """Tell whether a source still says what a promotion was made of."""
+    found = home.store.candidates([promotion.fragment], until=home.local_date(now))
+    return any(_standing(home, candidate) is not None for candidate in found)
 
 
 def made(home: Home, night: date) -> tuple[Promotion, ...]:
@@ -205,6 +224,12 @@ def kept(home: Home, *, now: datetime) -> tuple[Kept, ...]:
     return tuple(_kept(promotion, by_id.get(promotion.fragment)) for promotion in standing)
 
 
+def claim_of(home: Home, promotion: Promotion, *, now: datetime) -> Claim:
+    """Return what a promotion claims, and since when."""
+    found = home.store.candidates([promotion.fragment], until=home.local_date(now))
+    return _kept(promotion, next(iter(found), None)).claim
+
+
 def _kept(promotion: Promotion, candidate: Candidate | None) -> Kept:
     claim = Claim(heading="", text=promotion.text, day=promotion.night)
     if candidate is not None:
@@ -245,10 +270,10 @@ def edited(home: Home, text: str) -> frozenset[Key]:
     return frozenset((key, part) for key, part, words in marks if as_written.get((key, part), words) != words)
 
 
-def _write(home: Home, desk: _Desk, *, now: datetime) -> None:
+def _write(home: Home, desk: _Desk, *, now: datetime, reason: str = "what the night promoted") -> None:
     standing = {promotion.key: promotion for promotion in desk.standing.values()}
     with home.store.writing():
-        planned = home.promotions.plan(desk.chosen)
+        planned = home.promotions.plan(promotion for promotion in desk.chosen if not promotion.id)
     ends = {State.DROPPED: desk.revision.dropped, State.SUPERSEDED: desk.revision.replaced}
     gone = [
         Effect(promotion=standing[key].id, before=State.IN_FORCE, after=state)
@@ -257,9 +282,11 @@ def _write(home: Home, desk: _Desk, *, now: datetime) -> None:
         for line in section.lines
         if (key := (line.key, line.statements)) in standing
     ]
-    effects = (*(Effect(promotion=key, before=State.PLANNED, after=State.IN_FORCE) for key in planned), *gone)
+    known = [(promotion.id, promotion.state) for promotion in desk.chosen if promotion.id]
+    begun = [*known, *((key, State.PLANNED) for key in planned)]
+    effects = (*(Effect(promotion=key, before=state, after=State.IN_FORCE) for key, state in begun), *gone)
     archived, before = _archive(home, desk, now=now)
-    why = Why(kind="promotions", reason="what the night promoted", now=now, night=desk.night)
+    why = Why(kind="promotions", reason=reason, now=now, night=desk.night)
     try:
         write(home, desk.document, desk.revision.text, why, effects)
     except WorkspaceError:

@@ -17,7 +17,7 @@ from dreaming.phases.rem import RemPlan, Truth, believed, rem
 from dreaming.tell import Story
 from memory.journal import PhaseSignal, Refusal
 from memory.model import Candidate, FragmentId, Mark, Phase
-from memory.promotions import Promotion
+from memory.promotions import Promotion, State
 from memory.similarity import groups
 from workspace.errors import WorkspaceError
 
@@ -123,9 +123,10 @@ def run_deep(run: Run) -> None:
 
 
 def _report_deep(run: Run, ranked: Sequence[Examined], refused: Sequence[Examined], late: Sequence[Refusal]) -> None:
-    promoted = promote.made(run.home, run.night)
+    made = promote.made(run.home, run.night)
+    promoted = [one for one in made if one.state is not State.PROPOSED]
     waiting = _waiting(ranked, refused, late)
-    run.sections[Phase.DEEP] = pages.deep_section(len(ranked), promoted, waiting)
+    run.sections[Phase.DEEP] = pages.deep_section(len(ranked), made, waiting)
     run.stories.append(_deep_story(run, ranked, promoted, waiting))
     first = [one.failed[0].name for one in refused] + [one.gate for one in late]
     silent = {"recalled": run.home.store.silent_count()}
@@ -134,6 +135,7 @@ def _report_deep(run: Run, ranked: Sequence[Examined], refused: Sequence[Examine
         "ranked": len(ranked),
         "promoted": len(promoted),
         "refused": len(refused) + len(late),
+        "proposed": len(made) - len(promoted),
     }
 
 
@@ -195,7 +197,7 @@ def _deep_story(
     )
 
 
-def _night(run: Run, candidates: Sequence[Candidate], lines: Sequence[str] = ()) -> Night:
+def _night(run: Run, candidates: Sequence[Candidate], lines: Sequence[str] | None = None) -> Night:
     journal = run.home.journal
     entries = run.home.narratives.told(before=run.night, limit=ENTRIES_REMEMBERED)
     told = {one for entry in entries for one in entry.fragments}
@@ -207,9 +209,9 @@ def _night(run: Run, candidates: Sequence[Candidate], lines: Sequence[str] = ())
         told=frozenset(told),
         staged_before=journal.staged_before(run.night),
         lexicon=run.home.lexicon,
-        known=known(lines),
-        kept=promote.kept(run.home, now=run.began) if lines is not None else (),
-        taken_back=promote.taken_back(run.home) if lines is not None else {},
+        known=known(lines or ()),
+        kept=() if lines is None else promote.kept(run.home, now=run.began),
+        taken_back={} if lines is None else promote.taken_back(run.home),
     )
 
 

@@ -101,9 +101,9 @@ class Promotions:
             [(state, ended, on, key) for key in ids],
         )
 
-    def reword(self, promotion: int, text: str) -> None:
-        """Record that a proposal was accepted in other words."""
-        self.connection.execute("UPDATE promotion SET text = ? WHERE id = ?", (text, promotion))
+    def reword(self, promotion: int, text: str, *, replaces: int | None) -> None:
+        """Record the words in which a proposal was accepted, and what it corrects."""
+        self.connection.execute("UPDATE promotion SET text = ?, replaces = ? WHERE id = ?", (text, replaces, promotion))
 
     def withdraw(self, ids: Iterable[int]) -> None:
         """Take back promotions that never reached the file; they compete again."""

@@ -6,11 +6,23 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from workspace.durable import Dropped, Evict, Line, Revision, archived, promoted, revised, said, wording
+from workspace.durable import (
+    Dropped,
+    Evict,
+    Line,
+    Revision,
+    archived,
+    promoted,
+    revised,
+    said,
+    unarchived,
+    wording,
+)
 from workspace.lines import split_lines
+from workspace.sections import POINTER
 
 MONDAY = date(2026, 6, 15)
-TUESDAY, WEDNESDAY, THURSDAY = (MONDAY + timedelta(days=n) for n in (1, 2, 3))
+TUESDAY, WEDNESDAY, THURSDAY, FRIDAY = (MONDAY + timedelta(days=n) for n in (1, 2, 3, 4))
 ROOMY = 10_000
 
 SPEC_SECTION = """\
@@ -223,6 +235,11 @@ def test_a_heading_of_the_user_ends_a_section(mine: str) -> None:
     assert [(w.key, w.day) for w in promoted(text)] == [("a", MONDAY), ("b", None)]
 
 
+def unpointed(text: str) -> str:
+    """Return a text without the line that says where the dropped lines are."""
+    return text.replace(f"{POINTER}\n\n", "")
+
+
 @pytest.mark.parametrize("day", ["2026-02-30", "2026-6-15", "yesterday"])
 def test_a_heading_without_a_day_is_the_users(day: str) -> None:
     text = f"## Promoted From Short-Term Memory ({day})\n\n{marker('a')}\n- fact a\n"
@@ -236,7 +253,43 @@ def test_whole_days_go_from_the_oldest_on() -> None:
     text = "".join((section(TUESDAY, "b"), "\n", section(MONDAY, "a", "aa"), "\n", section(WEDNESDAY, "c")))
     made = add(text, THURSDAY, line("d"), budget=len(text))
     assert dropped(made) == [(MONDAY, ["a", "aa"])]
-    assert made.text == f"{section(TUESDAY, 'b')}\n{section(WEDNESDAY, 'c')}\n{section(THURSDAY, 'd')}"
+    assert unpointed(made.text) == f"{section(TUESDAY, 'b')}\n{section(WEDNESDAY, 'c')}\n{section(THURSDAY, 'd')}"
+
+
+def test_one_line_above_the_promotions_says_where_dropped_ones_are() -> None:
+    text = f"# Mine\n\n{section(MONDAY, 'a')}\n{section(TUESDAY, 'b')}"
+    once = add(text, WEDNESDAY, line("c"), budget=len(text) + 100).text
+    assert once == f"# Mine\n\n{POINTER}\n\n{section(TUESDAY, 'b')}\n{section(WEDNESDAY, 'c')}"
+    twice = add(once, THURSDAY, line("d"), budget=len(once) + 20).text
+    assert twice == f"# Mine\n\n{POINTER}\n\n{section(WEDNESDAY, 'c')}\n{section(THURSDAY, 'd')}"
+
+
+def test_the_line_about_the_archive_never_costs_a_memory() -> None:
+    text = f"{section(MONDAY, 'a')}\n{section(TUESDAY, 'b')}"
+    made = add(text, WEDNESDAY, line("c"), budget=len(text))
+    assert (keys(made.text), POINTER in made.text) == (["b", "c"], False)
+
+
+def test_a_corrected_line_makes_place_for_its_correction() -> None:
+    text = f"# Mine\n\n{section(MONDAY, 'a', 'b')}"
+    made = revised(text, TUESDAY, [line("c")], budget=10_000, replaced={("a", "")})
+    assert made.text == f"# Mine\n\n{section(MONDAY, 'b')}\n{section(TUESDAY, 'c')}"
+    assert [(each.day, [w.key for w in each.lines]) for each in made.replaced] == [(MONDAY, ["a"])]
+    assert not made.dropped
+
+
+def test_what_comes_back_stands_among_its_days() -> None:
+    text = f"{section(MONDAY, 'a')}\n{section(WEDNESDAY, 'c')}"
+    assert (
+        add(text, TUESDAY, line("b")).text
+        == f"{section(MONDAY, 'a')}\n{section(TUESDAY, 'b')}\n{section(WEDNESDAY, 'c')}"
+    )
+
+
+def test_what_leaves_the_archive_takes_its_note_along() -> None:
+    page = archived("", [Dropped(day=MONDAY, lines=promoted(section(MONDAY, "a", "b")))], on=FRIDAY, reason="room")
+    assert [w.key for w in promoted(unarchived(page, {("a", "")}))] == ["b"]
+    assert unarchived(page, {("a", ""), ("b", "")}) == "# Archived Long-Term Memory\n"
 
 
 def test_no_more_goes_than_makes_room() -> None:
@@ -288,7 +341,7 @@ def test_a_line_the_user_moved_under_a_heading_of_theirs_is_never_dropped() -> N
 def test_a_file_that_outgrew_its_budget_is_brought_back_without_news() -> None:
     text = f"mine\n\n{section(MONDAY, 'a')}\n{section(TUESDAY, 'b')}"
     made = add(text, WEDNESDAY, budget=len(text) - 10)
-    assert (made.text, dropped(made)) == (f"mine\n\n{section(TUESDAY, 'b')}", [(MONDAY, ["a"])])
+    assert (unpointed(made.text), dropped(made)) == (f"mine\n\n{section(TUESDAY, 'b')}", [(MONDAY, ["a"])])
 
 
 def test_nothing_goes_when_the_users_own_text_is_over_the_budget() -> None:
@@ -308,7 +361,7 @@ def test_the_least_used_goes_first_when_asked_to() -> None:
 def test_a_line_from_the_middle_leaves_no_gap() -> None:
     text = section(MONDAY, "a", "b", "c")
     made = revised(text, TUESDAY, [], budget=len(text) - 1, evict="least-used", worth={("a", ""): 1.0, ("c", ""): 1.0})
-    assert made.text == section(MONDAY, "a", "c")
+    assert unpointed(made.text) == section(MONDAY, "a", "c")
 
 
 def test_of_equally_used_lines_the_oldest_goes_first() -> None:
@@ -354,12 +407,12 @@ def test_the_users_words_under_a_heading_like_ours_stay() -> None:
 
 def test_two_texts_of_the_user_do_not_run_into_one() -> None:
     text = f"{heading(MONDAY)}\nfirst\n{marker('a')}\n- fact a\n{marker('b')}\n- fact b\nsecond\n"
-    assert add(text, TUESDAY, budget=len(text) - 1).text == f"{heading(MONDAY)}\nfirst\n\nsecond\n"
+    assert unpointed(add(text, TUESDAY, budget=len(text) - 1).text) == f"{heading(MONDAY)}\nfirst\n\nsecond\n"
 
 
 def test_a_byte_order_mark_outlives_the_first_section() -> None:
     text = f"\ufeff{section(MONDAY, 'a')}\n# Mine\n"
-    assert add(text, TUESDAY, budget=len(text) - 1).text == "\ufeff\n# Mine\n"
+    assert unpointed(add(text, TUESDAY, budget=len(text) - 1).text) == "\ufeff\n# Mine\n"
 
 
 def test_years_of_nights_leave_no_blank_lines_behind() -> None:

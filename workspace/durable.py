@@ -154,7 +154,8 @@ def unarchived(text: str, keys: Collection[Key]) -> str:
         out = {at for one in own for at in one.place}
         rest = [at for at in part.place if at not in out and lines[at].strip()]
         if own and all(at == part.place.start or _MOVED.match(lines[at]) for at in rest):
-            out = set(part.place)
+            start = part.place.start
+            out = set(part.place) | ({start - 1} if start and not lines[start - 1].strip() else set())
         for at in sorted(out, reverse=True):
             del lines[at]
     return "".join(lines)

@@ -110,6 +110,15 @@ class Files:
         self._wrote[document.path] = digest(raw)
         return True
 
+    def remove(self, document: Document) -> None:
+        """Remove a file that is as it was read; raise ExternallyChangedError when somebody wrote to it since."""
+        try:
+            _require_unchanged(document)
+            document.path.unlink(missing_ok=True)
+            _sync(document.path.parent)
+        except OSError as error:
+            raise NotWritableError(document.path, error.strerror or str(error)) from error
+
     def tidy(self) -> None:
         """Finish or undo what a killed process began to write, so that nothing of it is left; call it with the lock."""
         targets = [Path(os.path.realpath(self.root / _spelt(self.root, name))) for name in ("MEMORY.md", "DREAMS.md")]

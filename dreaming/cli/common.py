@@ -159,6 +159,7 @@ def _exit_code(error: Exception) -> int | None:
     from dreaming.layers import ConfigError
     from dreaming.narrate import ChangedEntryError, NothingToTellError
     from dreaming.places import NoSuchLinesError, UnknownSourceError
+    from dreaming.review import NotAcceptedError, UnknownProposalError
     from dreaming.timeline import NothingKnownError, UnknownChangeError
     from dreaming.undo import ConflictError, NothingToRedoError, NothingToUndoError
     from memory.store import BrokenStoreError, BusyStoreError, NewerStoreError
@@ -182,5 +183,7 @@ def _exit_code(error: Exception) -> int | None:
         (NothingToUndoError, REFUSED),
         (NothingToRedoError, REFUSED),
         (ConflictError, REFUSED),
+        (UnknownProposalError, REFUSED),
+        (NotAcceptedError, REFUSED),
     )
     return next((code for kind, code in codes if isinstance(error, kind)), None)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from datetime import tzinfo
 
 import click
 
@@ -47,7 +48,7 @@ def explain(common: Common, what: str | None, *, every: bool, as_json: bool) -> 
     if as_json:
         print_json(documents.explain(found, written, problems))
     else:
-        say("\n\n".join("\n".join(lines(one, written[one.candidate.id])) for one in found) or nothing(what))
+        say("\n\n".join("\n".join(lines(one, written[one.candidate.id], home.zone)) for one in found) or nothing(what))
     if what and not found:
         raise click.exceptions.Exit(REFUSED)
 
@@ -59,13 +60,14 @@ def nothing(what: str | None) -> str:
     return "Nobody has searched for anything yet; search with: dream search QUESTION"
 
 
-def lines(one: Examined, written: Sequence[Promotion]) -> Iterator[str]:
+def lines(one: Examined, written: Sequence[Promotion], zone: tzinfo) -> Iterator[str]:
     """Return the explanation of one fragment for people, within 80 columns but for the texts themselves."""
     candidate, exam = one.candidate, one.exam
     place = candidate.place
     yield candidate.fragment.text
     for promotion in written:
-        yield f"  promoted on {promotion.night.isoformat()}, {NOW[promotion.state]}: “{promotion.text}”"
+        ended = f" ({promotion.ended_at.astimezone(zone).date()})" if promotion.ended_at else ""
+        yield f"  promoted on {promotion.night.isoformat()}, {NOW[promotion.state]}{ended}: “{promotion.text}”"
     if written and exam.promoted_on is None:
         yield f"  what follows is about the rest of it: “{exam.draft.text}”"
     yield f"  {candidate.id}  {place.place if place else 'source gone'}  verdict: {verdict(one.gates)}"

@@ -39,6 +39,10 @@ def lines(report: NightReport) -> Iterator[str]:
         yield phase_line(one, report.refused)
     for promotion in report.promoted:
         yield f"  + {promotion.text} (score {promotion.score:.2f}, {promotion.path}:{promotion.start_line})"
+    for promotion in report.proposed:
+        yield f"  ? {promotion.text} (score {promotion.score:.2f}, {promotion.path}:{promotion.start_line})"
+    if report.proposed:
+        yield "  what is marked with ? waits for your word: dream review"
     for day in report.dropped_dates:
         yield f"  - promotions of {day.isoformat()} moved from MEMORY.md to memory/archive/, to make room"
 
@@ -64,6 +68,7 @@ def as_document(report: NightReport) -> dict[str, object]:
         "night": report.night.isoformat(),
         "phases": [{"name": one.phase.value, **one.counts, "told": one.told} for one in report.phases],
         "promoted": [{"id": p.fragment, "text": p.text, "score": p.score} for p in report.promoted],
+        "proposed": [{"id": p.fragment, "text": p.text, "score": p.score} for p in report.proposed],
         "refused": dict(report.refused),
         "dropped_dates": [day.isoformat() for day in report.dropped_dates],
         "read": report.observed.read,

@@ -1,12 +1,13 @@
 """Deep sleep: score every recalled fragment, ask every gate, and say what may be promoted (SPEC 8)."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 
 from dreaming.config import Config
 from dreaming.draft import Draft, composed, draft
 from dreaming.gates import Exam, GateResult, Thresholds, results
-from dreaming.known import Known, known
+from dreaming.known import Kept, Known, known
 from dreaming.phases.night import Night
 from dreaming.scoring import Components, score
 from memory.corrections import Claim, Verdict, judged
@@ -46,16 +47,17 @@ class DeepPlan:
 
 def deep(night: Night) -> DeepPlan:
     """Examine every candidate of the night, in the order they would be promoted."""
-    found = (examined(c, night) for c in night.candidates)
-    return DeepPlan(examined=tuple(sorted(found, key=_rank)))
+    found = sorted((examined(c, night) for c in night.candidates), key=_rank)
+    peers = tuple(_peer(one, night) for one in found if not one.failed)
+    return DeepPlan(examined=tuple(one if one.failed else _beside(one, peers, night) for one in found))
 
 
 def examined(candidate: Candidate, night: Night) -> Examined:
     """Score one candidate and ask every gate; explain and apply call this same function."""
     planned = draft(candidate)
     done = promoted_on(candidate)
-    said = candidate.place.day if candidate.place else night.date
-    verdicts = _verdicts(candidate, planned, said, night)
+    said = _claim(candidate, planned, night).day
+    verdicts = _verdicts(candidate, planned, night)
     exam = Exam(
         candidate=candidate,
         score=score(
@@ -82,6 +84,21 @@ def examined(candidate: Candidate, night: Night) -> Examined:
     return Examined(exam=exam, gates=results(exam))
 
 
+def _peer(one: Examined, night: Night) -> Kept:
+    claim = _claim(one.candidate, one.exam.draft, night)
+    return Kept(promotion=0, text=claim.text, claim=claim)
+
+
+def _beside(one: Examined, peers: Sequence[Kept], night: Night) -> Examined:
+    """Return a candidate that passed every gate, judged beside the others: one that a newer one corrects is refused."""
+    own = _claim(one.candidate, one.exam.draft, night)
+    newer = [peer for peer in peers if judged(peer.claim, own, night.lexicon) is Verdict.REPLACES]
+    if not newer:
+        return one
+    exam = replace(one.exam, outdated_by=newer[-1].claim.text)
+    return Examined(exam=exam, gates=results(exam))
+
+
 def repeated(planned: Draft, candidate: Candidate, known: Known) -> str | None:
     """Return the line of `MEMORY.md` that says all of the draft already, or None."""
     whole = known.repeated(planned.text)
@@ -100,17 +117,22 @@ class _Verdicts:
     doubts: tuple[str, ...] = ()
 
 
-def _verdicts(candidate: Candidate, planned: Draft, said: date, night: Night) -> _Verdicts:
-    """Return which line the candidate corrects, or is corrected by; the last of several."""
+def _claim(candidate: Candidate, planned: Draft, night: Night) -> Claim:
+    """Return what a candidate claims, and since when: the newest day that says so."""
     fragment = candidate.fragment
-    own = Claim(
+    return Claim(
         heading=fragment.heading,
         text=composed([fragment.statements[n] for n in planned.positions], fragment.style),
-        day=said,
+        day=candidate.place.day if candidate.place else night.date,
     )
+
+
+def _verdicts(candidate: Candidate, planned: Draft, night: Night) -> _Verdicts:
+    """Return which line the candidate corrects, or is corrected by; the last of several."""
+    own = _claim(candidate, planned, night)
     newer = [kept for kept in night.kept if judged(kept.claim, own, night.lexicon) is Verdict.REPLACES]
     if newer:
-        return _Verdicts(outdated_by=newer[-1].text)
+        return _Verdicts(outdated_by=newer[-1].claim.text)
     found = [(kept, judged(own, kept.claim, night.lexicon)) for kept in night.kept]
     older = [kept for kept, verdict in found if verdict is Verdict.REPLACES]
     return _Verdicts(

@@ -1,0 +1,143 @@
+"""`dream review`: what waits to be promoted, and your word on it."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime
+
+import click
+
+from dreaming import documents
+from dreaming.cli.common import REFUSED, Common, common_options, complain, json_option, print_json, printable, say
+from dreaming.home import Home
+from dreaming.review import NotAcceptedError, Proposal, accept, proposals, reject
+
+ASKED = "[a]ccept, [r]eject, [e]dit, [s]kip, [q]uit? "
+ALL = "all"
+
+
+@click.command()
+@common_options
+@json_option
+@click.option("--accept", "accepted", multiple=True, metavar="ID", help=f"Accept a proposal, or “{ALL}”.")
+@click.option("--reject", "rejected", multiple=True, metavar="ID", help=f"Reject a proposal, or “{ALL}”.")
+@click.option("--edit", "edited", multiple=True, nargs=2, metavar="ID TEXT", help="Accept a proposal in other words.")
+@click.option("--replacing", metavar="ID", help="Let what is accepted take the place of this line of MEMORY.md.")
+@click.option("--list", "only_list", is_flag=True, help="Only list, also on a terminal.")
+def review(
+    common: Common,
+    accepted: tuple[str, ...],
+    rejected: tuple[str, ...],
+    edited: tuple[tuple[str, str], ...],
+    replacing: str | None,
+    *,
+    only_list: bool,
+    as_json: bool,
+) -> None:
+    """Review what the nights propose for MEMORY.md; with memory.mode = "review" nothing else gets there.
+
+    On a terminal each proposal is shown and one key decides. In a script name the IDs with --accept, --reject, --edit.
+    """
+    if replacing and len(accepted) + len(edited) != 1:
+        raise click.UsageError("--replacing belongs to one proposal; accept or edit exactly one with it")
+    with common.open() as home:
+        now = common.moment(home)
+        if accepted or rejected or edited:
+            words = dict(edited)
+            chosen = [*_named(home, accepted, now), *words]
+            failed = _decide(home, chosen, _named(home, rejected, now), words, replacing, now)
+        else:
+            failed = () if only_list or as_json or not _is_terminal() else _ask(home, now)
+        left = proposals(home, now=now)
+    if as_json:
+        print_json(documents.review(left))
+    else:
+        for line in _lines(left):
+            say(line)
+    complain(failed)
+    if failed:
+        raise click.exceptions.Exit(REFUSED)
+
+
+def _is_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _named(home: Home, ids: Sequence[str], now: datetime) -> list[str]:
+    if ALL in ids:
+        return [one.promotion.fragment for one in proposals(home, now=now)]
+    return [printable(one) for one in ids]
+
+
+def _decide(
+    home: Home,
+    chosen: Sequence[str],
+    rejected: Sequence[str],
+    words: dict[str, str],
+    replacing: str | None,
+    now: datetime,
+) -> tuple[str, ...]:
+    failed = []
+    for what in chosen:
+        try:
+            made = accept(home, what, now=now, text=words.get(what), replacing=replacing)
+            say(f"  + {made.text}")
+        except NotAcceptedError as error:
+            failed.append(str(error))
+    for what in rejected:
+        say(f"  - {reject(home, what, now=now).text}")
+    return tuple(failed)
+
+
+def _ask(home: Home, now: datetime) -> tuple[str, ...]:
+    """Show each proposal and let one key decide."""
+    failed = []
+    for one in proposals(home, now=now):
+        for line in _shown(one):
+            say(line)
+        click.echo(ASKED, nl=False)
+        key = click.getchar().lower()
+        click.echo(key)
+        if key == "q":
+            break
+        with suppress(KeyError):
+            try:
+                {"a": _accept, "e": _edit, "r": _reject}[key](home, one, now)
+            except NotAcceptedError as error:
+                failed.append(str(error))
+    return tuple(failed)
+
+
+def _accept(home: Home, one: Proposal, now: datetime) -> None:
+    replacing = None
+    if one.doubts and one.corrects is None:
+        click.echo("in place of the line it may correct? [y/n] ", nl=False)
+        key = click.getchar().lower()
+        click.echo(key)
+        replacing = one.doubts[-1].fragment if key == "y" else None
+    accept(home, one.promotion.fragment, now=now, replacing=replacing)
+
+
+def _edit(home: Home, one: Proposal, now: datetime) -> None:
+    text = click.prompt("in your words", default=one.promotion.text)
+    accept(home, one.promotion.fragment, now=now, text=text)
+
+
+def _reject(home: Home, one: Proposal, now: datetime) -> None:
+    reject(home, one.promotion.fragment, now=now)
+
+
+def _lines(left: Sequence[Proposal]) -> Iterator[str]:
+    for one in left:
+        yield from _shown(one)
+    yield f"{len(left)} waiting" if left else "Nothing waits for a review."
+
+
+def _shown(one: Proposal) -> Iterator[str]:
+    promotion = one.promotion
+    yield f"{promotion.fragment}  {promotion.text}"
+    yield f"  night of {promotion.night}, score {promotion.score:.2f}, recalls {promotion.recalls}, {promotion.path}"
+    if one.corrects:
+        yield f"  in place of: {one.corrects.text}"
+    for doubt in one.doubts:
+        yield f"  may correct: {doubt.text} (accept it with --replacing {doubt.fragment} if it does)"

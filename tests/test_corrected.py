@@ -1,0 +1,118 @@
+"""What was corrected or is over: the newer statement takes the place of the older one, with its history kept."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from dreaming.cli import dream
+from dreaming.home import opened
+from house import House
+from memory.promotions import State
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    return House(tmp_path, **{"deep.min_score": 0.6})
+
+
+def asked(house: House, first: int, *queries: str) -> None:
+    for number, query in enumerate(queries):
+        house.search(query, f"2026-03-{first + number:02}T10:00")
+
+
+def club(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- The chess club meets on Tuesday at the library\n")
+    asked(house, 3, "when does the chess club meet", "chess club day", "club library")
+    house.night("2026-03-06T03:00")
+    assert "meets on Tuesday" in house.read("MEMORY.md")
+
+
+def correction(house: House, day: str = "2026-03-07") -> None:
+    house.write(f"memory/{day}.md", "- Correction: the chess club meets on Thursday at the library\n")
+    asked(house, 8, "when does the chess club meet", "chess club day", "club library Thursday")
+
+
+def states(house: House) -> list[tuple[str, State]]:
+    with opened(house.root, environ={}, overrides=house.settings) as home:
+        return [(promotion.text, promotion.state) for promotion in home.promotions.all()]
+
+
+def test_a_correction_takes_the_place_of_the_older_line_and_the_archive_keeps_both(house: House) -> None:
+    club(house)
+    correction(house)
+    (promotion,) = house.night("2026-03-11T03:00").promoted
+    memory, archive = house.read("MEMORY.md"), house.read("memory/archive/MEMORY-2026.md")
+    assert "Thursday" in memory
+    assert "Tuesday" not in memory
+    assert "- The chess club meets on Tuesday at the library" in archive
+    assert f"*Moved here on 2026-03-11: corrected by “{promotion.text}”*" in archive
+    assert [state for _, state in states(house)] == [State.SUPERSEDED, State.IN_FORCE]
+
+
+def test_the_same_night_again_changes_nothing_after_a_correction(house: House) -> None:
+    club(house)
+    correction(house)
+    house.night("2026-03-11T03:00")
+    before = house.digests()
+    house.night("2026-03-11T03:00")
+    assert house.digests() == before
+
+
+def test_explain_shows_the_corrected_line_with_its_dates(house: House) -> None:
+    club(house)
+    correction(house)
+    house.night("2026-03-11T03:00")
+    house.write("config.toml", '[dreaming]\ntimezone = "Asia/Shanghai"\n[deep]\nmin_score = 0.6\n')
+    options = ["-w", str(house.root), "--now", "2026-03-11T09:00", "explain", "meets on Tuesday"]
+    output = CliRunner().invoke(dream, options).output
+    assert "promoted on 2026-03-06, in the archive since a newer statement corrects it (2026-03-11)" in output
+
+
+def test_an_older_statement_does_not_come_back_over_its_correction(house: House) -> None:
+    club(house)
+    correction(house)
+    house.night("2026-03-11T03:00")
+    asked(
+        house, 12, "Tuesday chess club", "chess club Tuesday library", "does the club meet on Tuesday", "Tuesday club"
+    )
+    house.night("2026-03-17T03:00")
+    assert "Tuesday" not in house.read("MEMORY.md")
+    failed = house.explain("meets on Tuesday", "2026-03-17T09:00").failed
+    assert "current" in {gate.name for gate in failed}
+
+
+def test_a_line_the_user_reworded_is_never_replaced(house: House) -> None:
+    club(house)
+    house.write("MEMORY.md", house.read("MEMORY.md").replace("on Tuesday at", "on Tuesday evening at"))
+    correction(house)
+    house.night("2026-03-11T03:00")
+    assert "on Tuesday evening at" in house.read("MEMORY.md")
+    assert "Thursday" in house.read("MEMORY.md")
+
+
+def test_another_subject_is_left_alone(house: House) -> None:
+    club(house)
+    house.write("memory/2026-03-07.md", "- Correction: the book club meets on Thursday at the library\n")
+    asked(house, 8, "when does the book club meet", "book club day", "book club Thursday")
+    house.night("2026-03-11T03:00")
+    assert "chess club meets on Tuesday" in house.read("MEMORY.md")
+
+
+def test_what_is_over_is_not_promoted_and_says_so(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- Trip to Kyoto with Mika 6–9 March\n")
+    asked(house, 3, "trip to Kyoto", "Kyoto with Mika", "when is the Kyoto trip")
+    assert "not_over" not in {gate.name for gate in house.explain("Kyoto", "2026-03-06T03:00").failed}
+    house.night("2026-03-10T03:00")
+    assert "Kyoto" not in house.read("MEMORY.md")
+    (gate,) = [gate for gate in house.explain("Kyoto", "2026-03-10T09:00").failed if gate.name == "not_over"]
+    assert gate.missing == "what it is about ended on 2026-03-09"
+
+
+def test_of_two_statements_of_one_night_the_newer_one_is_promoted(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- The chess club meets on Tuesday at the library\n")
+    house.write("memory/2026-03-03.md", "- Correction: the chess club meets on Thursday at the library\n")
+    asked(house, 4, "when does the chess club meet", "chess club day", "club library")
+    house.night("2026-03-07T03:00")
+    assert "Thursday" in house.read("MEMORY.md")
+    assert "Tuesday" not in house.read("MEMORY.md")

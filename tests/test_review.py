@@ -1,0 +1,105 @@
+"""Review: in this mode nothing reaches `MEMORY.md` without the user's word."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from dreaming.cli import dream
+from house import House
+
+SETTINGS = '[dreaming]\ntimezone = "Asia/Shanghai"\n[deep]\nmin_score = 0.7\n[memory]\nmode = "review"\n'
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    house = House(tmp_path, **{"deep.min_score": 0.7, "memory.mode": "review"})
+    house.write("config.toml", SETTINGS)
+    house.write("memory/2026-03-02.md", "- Garage panel takes a CR2450 cell\n")
+    for day, query in (("03", "garage panel cell"), ("04", "CR2450"), ("05", "which cell does the garage panel take")):
+        house.search(query, f"2026-03-{day}T10:00")
+    return house
+
+
+def review(house: House, *args: str, keys: str = "") -> Result:
+    options = ["--workspace", str(house.root), "--now", "2026-03-06T09:00", "review", *args]
+    return CliRunner().invoke(dream, options, input=keys)
+
+
+def test_a_night_only_proposes(house: House) -> None:
+    report = house.night("2026-03-06T03:00")
+    assert (report.promoted, [p.text for p in report.proposed]) == ((), ["Garage panel takes a CR2450 cell"])
+    assert not (house.root / "MEMORY.md").exists()
+    assert "- Proposed: Garage panel takes a CR2450 cell (score" in house.read("DREAMS.md")
+    assert "promoted 0, proposed 1." in house.read("DREAMS.md")
+
+
+def test_a_proposal_is_made_once(house: House) -> None:
+    house.night("2026-03-06T03:00")
+    before = house.digests()
+    assert len(house.night("2026-03-06T03:00").proposed) == 1
+    assert house.digests() == before
+    assert not house.night("2026-03-07T03:00").proposed
+    assert review(house, "--list").output.count("CR2450") == 1
+
+
+def test_what_is_accepted_stands_in_memory_as_a_night_would_have_written_it(house: House, tmp_path: Path) -> None:
+    (proposal,) = house.night("2026-03-06T03:00").proposed
+    result = review(house, "--accept", proposal.fragment[:8])
+    assert (result.exit_code, result.output) == (
+        0,
+        "  + Garage panel takes a CR2450 cell\nNothing waits for a review.\n",
+    )
+    assert house.read("MEMORY.md").splitlines()[2] == "## Promoted From Short-Term Memory (2026-03-06)"
+    assert house.read("MEMORY.md").endswith("\n- Garage panel takes a CR2450 cell\n")
+
+
+def test_what_is_rejected_comes_back_by_new_votes_only(house: House) -> None:
+    house.night("2026-03-06T03:00")
+    assert review(house, "--reject", "all").exit_code == 0
+    assert not house.night("2026-03-07T03:00").proposed
+    for day, query in (("07", "garage panel cell"), ("08", "CR2450"), ("09", "which cell does the garage panel take")):
+        house.search(query, f"2026-03-{day}T10:00")
+    assert len(house.night("2026-03-10T03:00").proposed) == 1
+    assert not (house.root / "MEMORY.md").exists()
+
+
+def test_a_proposal_is_accepted_in_the_users_words(house: House) -> None:
+    (proposal,) = house.night("2026-03-06T03:00").proposed
+    assert review(house, "--edit", proposal.fragment, "The garage panel takes a CR2450.").exit_code == 0
+    assert house.read("MEMORY.md").endswith("\n- The garage panel takes a CR2450.\n")
+
+
+def test_a_proposal_whose_source_is_gone_is_not_accepted(house: House) -> None:
+    (proposal,) = house.night("2026-03-06T03:00").proposed
+    house.write("memory/2026-03-02.md", "- something else entirely stands here\n")
+    result = review(house, "--accept", proposal.fragment)
+    assert result.exit_code == 1
+    assert "its source was edited or deleted" in result.stderr
+    assert not (house.root / "MEMORY.md").exists()
+
+
+def test_a_proposal_without_room_waits_and_says_so(house: House) -> None:
+    (proposal,) = house.night("2026-03-06T03:00").proposed
+    house.write("MEMORY.md", "mine " * 2000)
+    result = review(house, "--accept", proposal.fragment)
+    assert (result.exit_code, "has no room for it" in result.stderr) == (1, True)
+    assert house.read("MEMORY.md") == "mine " * 2000
+
+
+def test_one_key_decides_on_a_terminal(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    house.night("2026-03-06T03:00")
+    monkeypatch.setattr("dreaming.cli.review._is_terminal", lambda: True)
+    skipped = review(house, keys="s")
+    assert "[a]ccept, [r]eject" in skipped.output
+    assert "1 waiting" in skipped.output
+    assert "Nothing waits" in review(house, keys="a").output
+    assert "CR2450" in house.read("MEMORY.md")
+
+
+def test_an_unknown_proposal_is_one_sentence(house: House) -> None:
+    result = review(house, "--accept", "ffff")
+    assert (result.exit_code, result.stderr) == (
+        1,
+        "dream: no single proposal has the id “ffff”; dream review lists them with their ids\n",
+    )
