@@ -7,6 +7,7 @@ from functools import partial
 
 from dreaming.history import Why, rewrite
 from dreaming.home import DREAMS, Home
+from dreaming.narrators.telling import PLAIN
 from dreaming.tell import Answer, Progress, answered, archive, archive_name, record, unseen
 from memory.model import Phase
 from memory.narratives import Narrative, Telling
@@ -19,15 +20,39 @@ from workspace.files import digest
 from workspace.lock import lock
 
 ORDER = tuple(Phase)
+NAMED = 5
+"""Nights that are named to somebody who asked for one that is not there."""
 
 
 class NothingToTellError(Exception):
-    """Nothing is stored of what a night had to tell."""
+    """Nothing is stored of what a night had to tell; `nights` are those that have something, oldest first."""
 
-    def __init__(self, night: date | None) -> None:
+    def __init__(self, night: date | None, nights: Sequence[date]) -> None:
         self.night = night
-        which = "no night has anything to tell yet" if night is None else f"nothing is stored to tell of {night}"
-        super().__init__(f"{which}; run the night first: dream")
+        self.nights = tuple(nights)
+        super().__init__(_nothing(night, self.nights))
+
+
+def _nothing(night: date | None, nights: tuple[date, ...]) -> str:
+    if night is None or not nights:
+        return "no night has anything to tell yet; run one first: dream"
+    if night in nights:
+        return f"the phases you named had nothing to tell on {night}; leave out --phase to tell the others"
+    newest = ", ".join(str(one) for one in nights[-NAMED:])
+    which = f"the newest {NAMED} are" if len(nights) > NAMED else "there are" if len(nights) > 1 else "there is"
+    return f"no night of {night} has anything to tell; {which} {newest}"
+
+
+class KeptEntryError(Exception):
+    """What was asked for failed, and a plain entry would take the place of one that somebody else wrote."""
+
+    def __init__(self, old: Narrative, asked: str) -> None:
+        self.old = old
+        self.asked = asked
+        super().__init__(
+            f"the {old.phase} entry of {old.night} stays as {old.narrator} wrote it, since {asked} wrote none that can"
+            ' be kept; for a plain one set narrative.narrator = "plain"'
+        )
 
 
 class ChangedEntryError(Exception):
@@ -78,7 +103,7 @@ def narrate(
         night = night or home.narratives.last_told()
         tellings = [one for one in home.narratives.tellings(night) if one.phase in phases] if night else []
         if not tellings:
-            raise NothingToTellError(night)
+            raise NothingToTellError(night, sorted({one.night for one in home.narratives.told(limit=-1)}))
         return tuple(_outcome(home, telling, now=now, progress=progress) for telling in tellings)
 
 
@@ -99,6 +124,8 @@ def _told_again(home: Home, telling: Telling, *, now: datetime, progress: Progre
     new = answer.entry
     if new is None or _is_told(old, new, standing.values()):
         return answer
+    if old and standing and answer.telling.asked != PLAIN and new.narrator == PLAIN != old.narrator:
+        return replace(answer, entry=None, unwritten=str(KeptEntryError(old, answer.telling.asked)))
     with home.store.writing():
         home.narratives.begin(new.night, new.phase, _digest(dreams.entry_of(new.stamp, new.prose)))
     why = Why(kind="entries", reason="told again", now=now, night=new.night)

@@ -10,6 +10,7 @@ from dreaming.phases.deep import Examined
 from memory.journal import NightRecord
 from memory.model import Phase
 from memory.promotions import State
+from memory.redaction import broken_scanner
 
 WARN_FROM = 0.9
 """From this share of the budget on, people want to know before something moves to the archive."""
@@ -35,7 +36,8 @@ class ToldPhase:
 class Overview:
     """What `dream status` says; `streak` counts the latest nights of deep without a promotion.
 
-    `blocking` is the gate at which the last night refused most of what had been asked for.
+    `blocking` is the gate at which the last night refused most of what had been asked for; `unscanned` says why no text
+    can be looked through for secrets, and is therefore hidden.
     """
 
     counts: Mapping[str, int]
@@ -49,6 +51,7 @@ class Overview:
     nearest: tuple[Examined, ...]
     unrecorded: tuple[str, ...] = ()
     told: tuple[ToldPhase, ...] = ()
+    unscanned: str | None = None
 
     @property
     def nearly_full(self) -> bool:
@@ -73,6 +76,7 @@ def overview(home: Home, *, now: datetime) -> Overview:
         nearest=waiting[:3],
         unrecorded=home.unrecorded(),
         told=told(home, nights[0].date) if nights else (),
+        unscanned=broken_scanner(),
     )
 
 

@@ -1,10 +1,10 @@
 """Searching and reading the memory; every hit returned is a vote, and this is the one place that counts it."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from dreaming.home import Home
 from dreaming.observe import observe
@@ -14,10 +14,11 @@ from memory.concepts import is_telling
 from memory.embedders import EmbedderError
 from memory.model import FragmentId, Kind, StatementId
 from memory.query import Term, marked, relevance
+from memory.sentences import sentence_ends
 from memory.store import NotRecordedError, Vote
 from memory.trust import redacted
 from workspace.errors import WorkspaceError
-from workspace.readable import readable
+from workspace.readable import ReadableLine, readable
 
 VOTE_FROM = 0.3
 """A hit below this relevance is returned but is no vote (SPEC 12)."""
@@ -25,7 +26,9 @@ VOTE_SHARE = 0.5
 """Nor is a hit less than half as relevant as the best of its search: that is not what was asked for."""
 RESULTS = 6
 LINES_A_PAGE = 2
-"""Lines of `MEMORY.md` and of `DREAMS.md` among the results, at most: the diaries are what a search is for."""
+"""Lines of `MEMORY.md`, and candidates of `DREAMS.md`, among the results, at most: a search is for the diaries."""
+PROSE_OF_DREAMS = 1
+"""Paragraphs of the dream diary among the results, at most, and behind every note that answers."""
 READ_LINES = 12
 """A read of up to three chunks says "these lines"; the more lines a read returns, the less it says of each."""
 WHOLE_LINES = 4
@@ -109,12 +112,9 @@ def search(
     trouble = _record(home, votes, query=query, surface=surface, now=now)
     results = [_result(hit, terms, recorded=not trouble and hit.relevance >= least) for hit in hits]
     results += [_line_result(line, terms, recorded=not trouble and line.relevance >= least) for line in lines]
-    # Fragments come in their own order; a line of a page stands where its relevance puts it, behind equal fragments.
-    falling = accumulate((hit.relevance for hit in hits), min)
-    places = [(-share, 0, n) for n, share in enumerate(falling)]
-    places += [(-line.relevance, 1, n) for n, line in enumerate(lines)]
-    ordered = [result for _, result in sorted(zip(places, results, strict=True), key=lambda pair: pair[0])]
-    return Found(query=query, results=tuple(ordered[:limit]), problems=(*observed.problems, *silent, *trouble))
+    ordered = sorted(zip(_places(hits, lines), results, strict=True), key=lambda pair: pair[0])
+    shown_first = tuple(result for _, result in ordered[:limit])
+    return Found(query=query, results=shown_first, problems=(*observed.problems, *silent, *trouble))
 
 
 def get(home: Home, name: str, *, now: datetime, surface: str = "get") -> Read:
@@ -172,6 +172,17 @@ class _Line:
         return self.source is Source.DREAMS and self.fragment is None
 
 
+def _places(hits: Sequence[ranking.Hit], lines: Sequence[_Line]) -> list[tuple[int, float, int, int]]:
+    """Return what results are ordered by: fragments in their own order, a line where its relevance puts it.
+
+    It stands behind equal fragments; prose of the dreams behind every note that answers, which is one at 0.3 or more.
+    """
+    last_answer = max((n for n, hit in enumerate(hits) if hit.relevance >= VOTE_FROM), default=-1)
+    falling = accumulate((hit.relevance for hit in hits), min)
+    places = [(0 if n <= last_answer else 2, -share, 0, n) for n, share in enumerate(falling)]
+    return places + [(1 if line.is_prose else 0, -line.relevance, 1, n) for n, line in enumerate(lines)]
+
+
 def _lines_found(home: Home, query: str, terms: Sequence[Term], wanted: Wanted, known: set[FragmentId]) -> list[_Line]:
     """Return the best lines of each page; not those that show a fragment which was found itself."""
     if not terms or wanted.since or wanted.until or not is_telling(query, home.lexicon):
@@ -179,21 +190,32 @@ def _lines_found(home: Home, query: str, terms: Sequence[Term], wanted: Wanted, 
     found: list[_Line] = []
     for source in sorted(PAGES.keys() & wanted.sources):
         lines = [
-            _Line(
-                source=source,
-                number=line.number,
-                text=line.text,
-                fragment=line.fragment,
-                relevance=relevance(line.text, terms),
-            )
+            _line(source, line, terms)
             for line in readable(redacted(_page(home, PAGES[source]), home.redaction)[0])
             if line.fragment not in known
         ]
         ordered = sorted(lines, key=lambda line: (-line.relevance, line.fragment is None, line.number))
         once = {line.fragment or str(line.number): line for line in reversed(ordered)}
         best = [line for line in ordered if once[line.fragment or str(line.number)] is line]
-        found += [line for line in best if line.relevance >= VOTE_FROM][:LINES_A_PAGE]
+        answering = [line for line in best if line.relevance >= VOTE_FROM]
+        found += [line for line in answering if not line.is_prose][:LINES_A_PAGE]
+        found += [line for line in answering if line.is_prose][:PROSE_OF_DREAMS]
     return found
+
+
+def _line(source: Source, line: ReadableLine, terms: Sequence[Term]) -> _Line:
+    """Return a line of a page as it answers; of prose of the dreams the sentences around the one that answers best."""
+    found = _Line(source=source, number=line.number, text=line.text, fragment=line.fragment, relevance=0.0)
+    text = _around_the_best(line.text, terms) if found.is_prose else line.text
+    return replace(found, text=text, relevance=relevance(text, terms))
+
+
+def _around_the_best(text: str, terms: Sequence[Term]) -> str:
+    """Return the sentence that answers best, with the one before and the one after it."""
+    ends = sorted({0, *sentence_ends(text), len(text)})
+    shares = [relevance(text[start:end], terms) for start, end in pairwise(ends)]
+    best = max(range(len(shares)), key=lambda n: (shares[n], -n))
+    return text[ends[max(0, best - 1)] : ends[min(len(shares), best + 2)]].strip()
 
 
 def _page(home: Home, name: str) -> str:

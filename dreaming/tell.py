@@ -63,7 +63,7 @@ def tell(home: Home, stories: Sequence[Story], *, night: date, now: datetime, pr
     """Add tonight's entries to `DREAMS.md`; whatever goes wrong with that changes nothing else of the night."""
     known = {entry.phase for entry in home.narratives.told(night=night)}
     asked = {one.phase: one.fragments for one in home.narratives.tellings(night) if one.refused}
-    notes: list[str] = []
+    answers: list[Answer] = []
     for story in stories:
         if story.phase not in known and story.candidates:
             telling = _telling(home, story, night=night, now=now)
@@ -74,25 +74,36 @@ def tell(home: Home, stories: Sequence[Story], *, night: date, now: datetime, pr
             answer = answered(home, telling, progress=progress)
             with home.store.writing():
                 record(home, answer)
-            notes += answer.notes
+            answers.append(answer)
     try:
         _write(home, night=night, now=now)
     except WorkspaceError as error:
-        return Outcome(unwritten=(str(error),), notes=tuple(notes))
-    return Outcome(notes=tuple(notes))
+        return Outcome(unwritten=(str(error),), notes=notes(answers))
+    return Outcome(notes=notes(answers))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What came of asking for an entry: the entry or None, how it went, and why it is not what was configured.
+    """What came of asking for an entry: the entry or None, how that went, and why a prompt was not used.
 
     `unwritten` is why the diary has not got it, empty when it has.
     """
 
     telling: Telling
     entry: Narrative | None
-    notes: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
     unwritten: str = ""
+
+
+def notes(answers: Sequence[Answer]) -> tuple[str, ...]:
+    """Return what did not go as it was configured; what holds of several phases is said once."""
+    phases: dict[str, list[Phase]] = {}
+    for answer in answers:
+        for reason in answer.telling.refused:
+            if reason != answer.unwritten:
+                phases.setdefault(reason, []).append(answer.telling.phase)
+    unused = dict.fromkeys(one for answer in answers for one in answer.unused)
+    return (*unused, *(f"{', '.join(which)}: {reason}" for reason, which in phases.items()))
 
 
 def answered(home: Home, telling: Telling, *, progress: Progress = unseen) -> Answer:
@@ -102,7 +113,8 @@ def answered(home: Home, telling: Telling, *, progress: Progress = unseen) -> An
     others = [one for one in home.narratives.told(limit=REMEMBERED + 1) if _is_other(one, telling)]
     recent = tuple(one.prose for one in others)[:REMEMBERED]
     material = _hidden(home, replace(Material.of(telling.material), earlier=recent))
-    wanted, notes = _request(home, material, narrator)
+    material = replace(material, language=_language(home, material.texts) if material.texts else material.language)
+    wanted, unused = _request(home, material, narrator)
     with progress(f"{telling.phase}: {asked}") if narrator else nullcontext():
         result = told(narrator, wanted, recent=recent, seconds=home.config.narrative.timeout_seconds)
     return Answer(
@@ -114,7 +126,7 @@ def answered(home: Home, telling: Telling, *, progress: Progress = unseen) -> An
             answer_tokens=result.answer_tokens,
         ),
         entry=None if result.prose is None else _entry(telling, material, result.narrator, result.prose),
-        notes=(*notes, *(f"{telling.phase}: {reason}" for reason in result.refused)),
+        unused=unused,
     )
 
 

@@ -37,6 +37,19 @@ class Redaction:
         return sha256(json.dumps(said).encode("utf-8", "replace")).hexdigest()[:16]
 
 
+def broken_scanner() -> str | None:
+    """Return what keeps the scanner of the extra from running, with the way out; None when it runs or is not there."""
+    try:
+        list(leaks.leaks("Is anybody there?"))
+    except Exception as error:  # noqa: BLE001 - whatever it is, it hides every text
+        installed = f"{leaks.PACKAGE} {leaks.version()}"
+        return (
+            f"the scanner for secrets ({installed}) is installed but does not run ({type(error).__name__}), so that"
+            f" every text is hidden; install it anew or take it out: pip uninstall {leaks.PACKAGE}"
+        )
+    return None
+
+
 ONLY_SECRETS = Redaction()
 """What holds without settings."""
 

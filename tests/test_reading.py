@@ -401,3 +401,43 @@ def test_a_whole_file_is_a_vote_only_when_it_is_no_longer_than_a_chunk(house: Ho
     house.write("memory/2026-03-02.md", f"# Monday\n\n{CELL}")
     assert all(one.recorded for one in house.get("memory/2026-03-02.md", "2026-03-04T12:00").results)
     assert recalls(house) == 2
+
+
+PROSE = (
+    "The days go by. Somebody asked twice about the invoices. Nobody answered. The kiln was warm. The moon rose late."
+)
+
+
+def test_prose_of_the_dreams_comes_after_every_note_that_answers(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- invoices go to Anna\n\n- the invoices are blue\n\n- a go board\n")
+    house.write("DREAMS.md", f"{PROSE}\n\n{PROSE}\n\ninvoices go, invoices go\n")
+    results = found(house, "where do invoices go").results
+    assert [one.source for one in results] == ["diary", "diary", "diary", "dreams"]
+
+
+def test_prose_of_the_dreams_stands_before_notes_that_hardly_answer(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- roof tiles of the shed are red\n")
+    house.write("DREAMS.md", "invoices pile up on the kitchen roof beside the stamps\n")
+    results = found(house, "invoices kitchen stamps roof").results
+    assert [(one.source, one.relevance >= 0.3) for one in results] == [("dreams", True), ("diary", False)]
+
+
+def test_prose_of_the_dreams_is_cut_to_the_sentences_around_the_match(house: House) -> None:
+    house.write("DREAMS.md", f"{PROSE}\n")
+    (result,) = found(house, "twice invoices").results
+    assert result.text == "The days go by. Somebody asked twice about the invoices. Nobody answered."
+    assert "**twice**" in result.snippet
+
+
+def test_words_far_apart_in_the_prose_of_the_dreams_are_no_answer(house: House) -> None:
+    house.write("DREAMS.md", f"{PROSE}\n")
+    assert found(house, "invoices moon days").results[0].relevance < 1
+
+
+def test_candidate_lines_stand_where_their_relevance_puts_them(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- garage door squeaks\n")
+    house.night("2026-03-03T03:00")
+    house.write("memory/2026-03-02.md", "- garage panel was cleaned\n")
+    house.write("DREAMS.md", f"{house.read('DREAMS.md')}\ngarage door, garage door\n")
+    results = found(house, "garage door").results
+    assert [(one.source, one.id is None) for one in results] == [("dreams", False), ("diary", False), ("dreams", True)]

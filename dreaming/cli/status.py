@@ -19,9 +19,10 @@ def status(common: Common, *, as_json: bool) -> None:
     """Show how the workspace stands: what the last night did, and what stands in the way of promotion."""
     with common.open() as home:
         now = common.moment(home)
-        problems = observe(home, now=now).problems
-        complain(problems)
+        read = observe(home, now=now)
         found = overview(home, now=now)
+        problems = (*read.problems, *((found.unscanned,) if found.unscanned else ()))
+        complain(problems)
         if as_json:
             print_json(documents.status(home, found, problems))
         else:
