@@ -10,7 +10,9 @@ from memory.trust import label, redacted
 
 _LONG = re.compile(
     r"PRIVATE KEY|(?i:(?:recovery|backup|rescue|scratch|emergency|wiederherstellungs|ersatz)[ -]?code"
-    r"|de (?:recupera|secours)|(?:恢复|恢復|备用|備用)[码碼]|恢复代码|резервные коды|(?:リカバリー|復旧|バックアップ)コード|(?:복구|백업) 코드)"
+    r"|de (?:recupera|secours)"
+    r"|(?:恢复|恢復|备用|備用)[码碼]|恢复代码|резервные коды"
+    r"|(?:リカバリー|復旧|バックアップ)コード|(?:복구|백업) 코드)"
 )
 """What a secret of several lines begins with."""
 _LINE_END = re.compile(r"\r\n?|\n")
