@@ -8,8 +8,13 @@ from memory.secrets import spans
 from memory.spans import Span
 from memory.trust import label, redacted
 
-_KEY = "PRIVATE KEY"
-"""What every secret of several lines begins with."""
+_LONG = re.compile(
+    r"PRIVATE KEY|(?i:(?:recovery|backup|rescue|scratch|emergency|wiederherstellungs|ersatz)[ -]?code"
+    r"|de (?:recupera|secours)"
+    r"|(?:恢复|恢復|备用|備用)[码碼]|恢复代码|резервные коды"
+    r"|(?:リカバリー|復旧|バックアップ)コード|(?:복구|백업) 코드)"
+)
+"""What a secret of several lines begins with."""
 _LINE_END = re.compile(r"\r\n?|\n")
 
 
@@ -58,7 +63,7 @@ def legible(text: str, rules: Redaction) -> str:
 
     The pieces of such a key do not say by themselves what they are.
     """
-    if _KEY not in text:
+    if not _LONG.search(text):
         return text
     return _without(text, [span for span in spans(text, rules) or () if _LINE_END.search(text, span.start, span.end)])
 

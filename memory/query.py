@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import log2
@@ -28,6 +28,8 @@ ENDINGS = "(?:s|es|e|ed|er|ers|d|ing|ings|ly|y|ies|ied|ion|ions|ment|ments|al|ab
 """What may follow the stem of an English word (and, by luck, of some German ones)."""
 LONGEST_WORD = 3
 """Characters ICU took apart are one word up to this length (`路|由|器`); a longer run holds several."""
+PLACEHOLDER = re.compile(r"\[(?:secret:[\w, -]+|email|phone|ip|unscanned)\]")
+"""What stands in place of something hidden: words of this program, not of the text."""
 MAX_TERMS = 24
 """Words of a query that are looked for; a page pasted as a query does not become a page of SQL."""
 
@@ -45,7 +47,7 @@ class Term:
     weight: float
 
     def stands_in(self, folded_text: str) -> bool:
-        """Tell whether the word, or a form of it, stands in a text folded by `folded`."""
+        """Tell whether the word, or a form of it, stands in a text folded by `said`."""
         return self.pattern.search(folded_text) is not None
 
 
@@ -83,7 +85,7 @@ def _pieces(run: str, telling: frozenset[str]) -> list[str]:
 
 def relevance(text: str, terms: Sequence[Term]) -> float:
     """Return how much of the query a text answers, in [0, 1]: 1 when it holds every informative word."""
-    share = covered(folded(text), terms)
+    share = covered(said(text), terms)
     return 0.0 if share <= 0 else round(1 / (1 + HALFWAY * ((1 - share) / share) ** STEEPNESS), 4)
 
 
@@ -93,6 +95,11 @@ def folded(text: str) -> str:
         return text.lower()
     lower = unicodedata.normalize("NFKC", text).casefold()
     return _ACCENTED.sub(lambda letter: unicodedata.normalize("NFD", letter[0])[0], lower)
+
+
+def said(text: str) -> str:
+    """Return the folded text in which a query's words are looked for: blanks in place of what is hidden."""
+    return PLACEHOLDER.sub(lambda hidden: " " * len(hidden[0]), folded(text))
 
 
 def matched(word: str) -> str:
@@ -128,19 +135,28 @@ def _stem(word: str) -> str:
 
 
 def covered(folded_text: str, terms: Sequence[Term]) -> float:
-    """Return the share of the query, by weight, that stands in a text folded by `folded`."""
+    """Return the share of the query, by weight, that stands in a text folded by `said`."""
     return sum(t.weight for t in terms if t.stands_in(folded_text)) / sum(t.weight for t in terms)
 
 
 def marked(text: str, terms: Sequence[Term]) -> str:
     """Return a text with the words of a query between `**`; as it is where folding moves its characters."""
-    plain = folded(text)
+    plain = said(text)
     if len(plain) != len(text):
         return text
-    spans = sorted(match.span() for one in terms for match in one.pattern.finditer(plain))
     pieces, done = [], 0
-    for start, end in spans:
-        if start >= done and end > start:
-            pieces += [text[done:start], f"**{text[start:end]}**"]
-            done = end
+    for start, end in _touching(match.span() for one in terms for match in one.pattern.finditer(plain)):
+        pieces += [text[done:start], f"**{text[start:end]}**"]
+        done = end
     return "".join((*pieces, text[done:]))
+
+
+def _touching(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return spans in order, those that overlap or touch as one."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if found and start <= found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        elif end > start:
+            found.append((start, end))
+    return found

@@ -8,7 +8,16 @@ from hashlib import sha256
 from typing import Any, Self
 
 from memory import leaks
+from memory.words import SHARED, entries
 
+VERSION = "2"
+"""Of what `memory/secrets.py` takes for a secret; raise it when that changes, for texts are read anew then."""
+SHIPPED = (
+    *((concern, SHARED) for concern in ("secrets", "secret_parts", "innocent")),
+    *(("innocent", code) for code in ("zh", "ja")),
+    ("innocent_signs", "zh"),
+)
+"""The lists that decide it too."""
 MOST_PATTERNS = 100
 LONGEST_PATTERN = 500
 """Characters; a longer one is a list that got into the wrong key."""
@@ -33,7 +42,8 @@ class Redaction:
     @property
     def fingerprint(self) -> str:
         """A hash of all that decides what is hidden, the scanners among it: under another one texts are read anew."""
-        said = [[pattern.pattern for pattern in self.patterns], sorted(self.mask), leaks.version()]
+        shipped = [entries(concern, code) for concern, code in SHIPPED]
+        said = [[pattern.pattern for pattern in self.patterns], sorted(self.mask), leaks.version(), VERSION, shipped]
         return sha256(json.dumps(said).encode("utf-8", "replace")).hexdigest()[:16]
 
 

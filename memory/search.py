@@ -8,7 +8,7 @@ from datetime import date
 from memory.concepts import Lexicon, is_telling
 from memory.embedders import Embedder
 from memory.model import FragmentId, Kind
-from memory.query import UNTELLING, Term, asked, covered, folded, matched, relevance, term
+from memory.query import UNTELLING, Term, asked, covered, matched, relevance, said, term
 from memory.store import Store, sql
 from memory.vectors import Near, fused, gist, nearest, relevance_by_meaning
 
@@ -123,7 +123,7 @@ def search(
 
 def answered(statements: Sequence[str], terms: Sequence[Term]) -> tuple[int, ...]:
     """Return the positions of the statements that answer the query; all of them when none stands out."""
-    shares = [covered(folded(statement), terms) for statement in statements]
+    shares = [covered(said(statement), terms) for statement in statements]
     best = max(shares, default=0.0)
     return tuple(position for position, share in enumerate(shares) if share >= best * VOTING_SHARE)
 

@@ -441,3 +441,27 @@ def test_candidate_lines_stand_where_their_relevance_puts_them(house: House) -> 
     house.write("DREAMS.md", f"{house.read('DREAMS.md')}\ngarage door, garage door\n")
     results = found(house, "garage door").results
     assert [(one.source, one.id is None) for one in results] == [("dreams", False), ("diary", False), ("dreams", True)]
+
+
+TABLE = "| service | owner | note |\n| --- | --- | --- |\n| db | Anna | password: {} |\n| router | **Ben** | ok |"
+LIST = "1. a **bold** thing\n- [x] database password: {}\n- see [the manual](https://db.example.com)\n  of the kiln"
+
+
+@pytest.mark.parametrize(
+    "around", [TABLE, LIST, "login:\n- user: bob\n- password: `{}`\n- host: db", "> - password: {}"]
+)
+def test_lines_beside_a_secret_come_back_as_they_stand(house: House, around: str) -> None:
+    house.write("memory/2026-03-02.md", around.format("Tulpe-4711x"))
+    read = house.get("memory/2026-03-02.md", "2026-03-03T12:00").text
+    assert read == around.format("[secret:password]")
+
+
+def test_an_item_that_its_heading_hides_stays_an_item(house: House) -> None:
+    house.write("memory/2026-03-02.md", "## Password\n\n- Tulpe-4711x\n")
+    assert house.get("memory/2026-03-02.md:3", "2026-03-03T12:00").text == "- [secret:password]"
+
+
+def test_a_secret_that_markup_takes_apart_is_hidden_all_the_same(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- the kiln is hot\n- password: Tulpe-**4711**x\n")
+    assert house.get("memory/2026-03-02.md", "2026-03-03T12:00").text.split("\n")[0] == "- the kiln is hot"
+    assert "4711" not in house.get("memory/2026-03-02.md", "2026-03-03T12:00").text

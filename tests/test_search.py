@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.concepts import lexicon
-from memory.query import asked, relevance, term
+from memory.query import asked, marked, relevance, term
 from memory.search import Hit, answered, search, terms_of
 from memory.store import Store
 from shelf import put
@@ -199,3 +199,17 @@ def test_what_was_forgotten_makes_no_word_rarer() -> None:
         store.db.conn.execute("DELETE FROM fragment WHERE text LIKE 'filler%'")
         put(store, "memory/2026-06-02.md", lines.replace("remark", "note"))
         assert terms_of(store, "Caroline", WORDS)[0].weight == before
+
+
+def test_marks_that_touch_are_one() -> None:
+    assert marked("老板喜欢路由器", [term("老板"), term("喜欢")]) == "**老板喜欢**路由器"
+    assert marked("放在路由器上", [term("路由"), term("由器")]) == "放在**路由器**上"
+    assert marked("Garage panel", [term("garage"), term("panel")]) == "**Garage** **panel**"
+
+
+@pytest.mark.parametrize("hidden", ["[secret:openai_api_key]", "[secret:password, api key]", "[email]"])
+def test_the_words_of_a_placeholder_say_nothing(hidden: str) -> None:
+    text, terms = f"the key stands in {hidden}", [term(word) for word in ("openai", "api", "password", "email")]
+    assert (relevance(text, terms), marked(text, terms)) == (0.0, text)
+    assert answered([text, "the openai account"], terms) == (1,)
+    assert marked(text, [term("key")]) == f"the **key** stands in {hidden}"

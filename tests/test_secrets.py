@@ -25,12 +25,13 @@ from dreaming.places import NoSuchLinesError, UnknownSourceError
 from dreaming.scan import found
 from dreaming.server import Pages, Tools
 from house import House, moment
-from memory import leaks
+from memory import leaks, redaction, secrets
 from memory.chunking import chunks
 from memory.concepts import lexicon
 from memory.hiding import legible
 from memory.model import Kind
 from memory.redaction import Redaction
+from memory.trust import redacted
 from model_server import ENGLISH, model, says
 
 PIECE = 12
@@ -136,6 +137,192 @@ SHAPES = {
     "env": "export {topic}_NOTE='{said}'\n",
     "two lines": "- The {topic} note is long, and says:\n  {said}\n",
 }
+
+
+KEY_OF_AWS = "Qk7/vT3mZp9LxN2sHd8R" + "bW4yUcE6gJaF1oVi5tBX"
+AWS_ID = "AKIA" + "QWERTYUIOPASDFGH"
+HAN, SPELLED, NUMBER, LONGER = "梅花香自苦寒来" + "2026", "四八" + "三九", "48" + "39", "48" + "39#"
+TREE, LOUD_TREE = "Kirsch" + "baum46", "Kirsch" + "baum-45!"
+WORDS = " ".join(("correct", "horse", "battery", "staple"))
+CODES = ("8f3k" + "-22lq", "9d2m" + "-77xz", "4k8p" + "-91vw", "2c7h" + "-60rt", "5n3j" + "-38ys", "7b1g" + "-49ud")
+SAID = (
+    *(
+        (sentence, HAN)
+        for sentence in ("wifi密码：{}", "密码: {}", "密码是{}，别外传", "密码已改成{}", "パスワードは{}です")
+    ),
+    *(
+        (sentence, "芝麻开门" + "2026")
+        for sentence in ("password: {}", "Passwort: {}", "비밀번호: {}", "name: NAS; password: {}")
+    ),
+    ("密码：{}", "芝麻" + "开门"),
+    ("密码“{}”", "芝麻" + "开门"),
+    ("Passwort: {}", "Kirsch" + "blüte46"),
+    ("Passwort: {}", "Kirsch" + "blüte"),
+    ("пароль: {}", "Вишня" + "2026"),
+    ("密码{}", "Kirsch" + "baum-44!"),
+    *((sentence, SPELLED) for sentence in ("保险箱密码是{}", "门禁密码：{}", "密码 {}", "暗証番号は{}です")),
+    ("门禁密码是{}", "四，八，" + "三，九"),
+    ("The PIN is {}", "four eight " + "three nine"),
+    ("Die PIN ist {}", "vier acht " + "drei neun"),
+    *(
+        (sentence, LONGER)
+        for sentence in (
+            "门禁密码 {}",
+            "门禁密码{}",
+            "门禁码 {}",
+            "門禁碼：{}",
+            "门禁 {}",
+            "door code {}",
+            "Door code: {}",
+            "the gate code is now {}",
+            "the code for the front door is {}",
+            "password: {}",
+            "Türcode {}",
+            "Haustürcode ist {}",
+            "Der Code der Haustür ist {}",
+            "el código de la puerta es {}",
+            "código de la puerta principal: {}",
+            "le code de la porte est {}",
+            "o código da porta é {}",
+            "код домофона {}",
+            "현관 비밀번호 {}",
+            "현관 비번은 {}",
+        )
+    ),
+    *(
+        (sentence, NUMBER)
+        for sentence in (
+            "PIN is {}",
+            "the password is {}",
+            "密码是{}不要忘",
+            "密码{}",
+            "取件码 {}",
+            "暗証番号は{}",
+            "暗証番号は今は{}",
+            "玄関のコードは{}です",
+            "金庫の番号は{}",
+            "la clave de la puerta es {}",
+        )
+    ),
+    ("The safe combination is {}", "12-34" + "-56"),
+    *(
+        (sentence, KEY_OF_AWS)
+        for sentence in (
+            "AWS secret access key is {}",
+            "secret key: {}",
+            f"the bucket: {AWS_ID} / {{}}",
+            f"{AWS_ID}/{{}}",
+            f"{AWS_ID} {{}}",
+            f"id: {AWS_ID}; key: {{}}",
+            "[secret:aws_access_key] / {}",
+        )
+    ),
+    *((sentence, TREE) for sentence in ("mysql -u root -p{}", "mysqldump -h db -p'{}' notes", "7z x -p{} a.7z")),
+    *((sentence, LOUD_TREE) for sentence in ("sshpass -p {}", "sshpass -p '{}' ssh nas", "sshpass -p{} ssh nas")),
+    ("curl -u lena:{} https://dav.example.org", LOUD_TREE),
+    ("docker login -u lena -p {}", TREE),
+    ("redis-cli -h cache -a {}", TREE),
+    ("smbclient //nas/x -U lena%{}", LOUD_TREE),
+    ("unzip -P {} a.zip", TREE),
+    *((sentence, WORDS) for sentence in ("passphrase: {}", "The passphrase is {}.", "password: {}", "Passphrase “{}”")),
+    ("seed phrase: {}", " ".join((WORDS, "about", "the", "moon", WORDS, "over"))),
+    ("passphrase: {}", "blue kiln " + "lantern"),
+    *(
+        (f"{cue}: {{}}, {CODES[1]}", CODES[0])
+        for cue in ("Recovery codes", "Backup codes", "恢复码", "Wiederherstellungscodes")
+    ),
+    *((f"{cue}: {CODES[0]}, {{}}", CODES[1]) for cue in ("Recovery codes", "2FA backup codes", "リカバリーコード")),
+    ("The recovery codes are {}", "19283" + "746 56473829"),
+    *(
+        (sentence, "Kirsch" + "baum-44!")
+        for sentence in (
+            "Log in with lena / {} on the NAS",
+            "log in as lena/{}",
+            "Login: lena / {}",
+            "Sign in with lena@example.org / {}",
+            "Credentials: lena / {}",
+            "Anmelden mit lena / {}",
+            "登录：lena / {}",
+            "账号 lena / {}",
+            "用 lena / {} 登录",
+            "lena / {} でログイン",
+        )
+    ),
+)
+"""Sentences that tell a secret by the words around it, each with the value."""
+SPREAD: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("| host | password |\n| --- | --- |\n| nas | {} |", ("芝麻开门" + "2026",)),
+    ("| 设备 | 密码 |\n| --- | --- |\n| 保险箱 | {} |", (SPELLED,)),
+    ("## 密码\n\n- {}", (HAN,)),
+    ("- id: {}\n- {}", (AWS_ID, KEY_OF_AWS)),
+    ("## AWS\n\n- {}", (KEY_OF_AWS,)),
+    ("Recovery codes:\n\n" + "\n".join(["- {}"] * len(CODES)), CODES),
+    ("- Recovery codes of the forge:\n" + "\n".join(["  1. `{}`"] * len(CODES)), CODES),
+    ("恢复码：\n" + "\n".join(["{}"] * len(CODES)), CODES),
+)
+"""Diaries that tell a secret over several lines."""
+ORDINARY = (
+    "the password must have 12 characters",
+    "the password is 12 characters long, the passcode is 2048 bits",
+    "we rotate passwords every 90 days",
+    "password: minimum length twelve characters",
+    "Password: ask Ana before you travel",
+    "Passwort: ändern",
+    "пароль: изменён",
+    "密码要定期更换",
+    "密码：至少12位，每90天更换",
+    "密码：每90天更换一次",
+    "密码是2024年设的",
+    "密码：SHA256加密存储",
+    "密码：见保险箱",
+    "密码：定期更换",
+    "密码在1Password里",
+    "修改密码 3000 次也没用",
+    "密码长度8到64位",
+    "パスワード：定期的に変更",
+    "パスワードは4096文字まで",
+    "passphrase generator is installed",
+    "passphrase: stored in the safe",
+    "passphrase is changed by Ana every spring",
+    "the PIN header has 40 pins",
+    "port 4839",
+    "error code 4839",
+    "error code for the door is 4839",
+    "zip code 48392",
+    "exit code 4839, status code 4839",
+    "el código de error es 4839",
+    "编号 4839",
+    "门禁2026年升级",
+    "金庫の鍵は4839円",
+    "recovery codes are in the safe",
+    "recovery codes: printed 2026-06-15, kept in the safe",
+    "Backup codes: 10 left",
+    "log in with your account / SSO",
+    "log in with GitHub / Google",
+    "login: see docs/setup-v2 / wiki",
+    "log in with docker/login-action@v3",
+    "the code name is Kestrel",
+    "door code changes on the first of each month",
+    "the door code has 4 digits",
+    "Motorcode 4839",
+    "AWS: see packages/infra/src/StackFactory2/index",
+    "the secret of commit 4f2c9d1a4f2c9d1a4f2c9d1a4f2c9d1a4f2c9d1a",
+    "docker run -p 8080:80",
+    "docker run -p 8080:80 mysql -u root -p",
+    "mysql -u root -p$DB_PASS, mysql -u root -p<password>",
+    "sshpass -p $PASS ssh nas",
+    "curl -u lena:$TOKEN https://dav.example.org",
+    "mkdir -p build",
+    "cp -p a b",
+    "unzip -p a.zip",
+    "mysqldump --port 3306 -P 3307 notes",
+)
+"""What only sounds like it."""
+
+
+def left_in(text: str, value: str) -> bool:
+    """Whether some of a value is left: its words, or the parts of a number that is spelled."""
+    return any(part in text for part in (value, *value.split()) if len(part) > 2)
 
 
 def pieces(value: str) -> list[bytes]:
@@ -278,6 +465,45 @@ def test_each_secret_is_found_in_each_shape_and_all_of_it_hidden(shape: str, sca
             assert not left_over("a fragment", repr(remembered(chunk, Kind.DIARY, lexicon(), rules)).encode()), (
                 secret.kind
             )
+
+
+@pytest.mark.parametrize(("sentence", "value"), SAID, ids=[sentence for sentence, _ in SAID])
+def test_a_value_is_hidden_where_words_tell_what_it_is(sentence: str, value: str, scanners: str) -> None:
+    plain, kinds = redacted(sentence.format(value))
+    assert not left_in(plain, value)
+    assert kinds
+    assert redacted(plain) == (plain, ())
+
+
+@pytest.mark.parametrize("text", ORDINARY)
+def test_talk_about_codes_and_passwords_stays(text: str, scanners: str) -> None:
+    assert redacted(text) == (text, ())
+
+
+@pytest.mark.parametrize(("diary", "values"), SPREAD, ids=[diary.split("\n")[0] for diary, _ in SPREAD])
+def test_a_value_is_known_by_what_stands_on_other_lines(
+    tmp_path: Path, diary: str, values: tuple[str, ...], scanners: str
+) -> None:
+    house = House(tmp_path)
+    text = diary.format(*values)
+    house.write("memory/2026-06-15.md", f"- The kiln is hot.\n\n{text}\n\nAna fires it at cone six.\n")
+    house.search("kiln", "2026-06-16T12:00")
+    stored = b"".join(path.read_bytes() for path in (house.root / "memory/.dreams").iterdir())
+    shown = masked(text, lexicon(), Redaction())
+    assert [value for value in values if value.encode() in stored or value in shown] == []
+
+
+def test_a_store_of_older_rules_is_read_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    value = "梅花香自苦寒来" + "2026"
+    house = House(tmp_path)
+    house.write("memory/2026-06-15.md", f"- 书房的密码：{value}\n")
+    with monkeypatch.context() as before:
+        before.setattr(redaction, "entries", lambda *_: ())
+        before.setattr(secrets, "_further_kinds", lambda **_: {})
+        house.search("书房", "2026-06-16T12:00")
+    secrets._spans.cache_clear()
+    house.search("书房", "2026-06-16T13:00")
+    assert not any(value.encode() in path.read_bytes() for path in (house.root / "memory/.dreams").iterdir())
 
 
 def test_a_memory_file_with_a_secret_of_the_users_is_masked_in_contexts(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@
 | the same with other marks, breaks or case, or escaped in JSON  | copied                              |
 | fewer letters than that, or a sentence put in other words      | its own                             |
 | what the user said in the same turns, even if a tool repeats it| the user's                          |
-| what a tool showed more than `TURNS` turns before              | its own: it cannot be told any more |
+| what a tool showed more than `TURNS` turns before, or before   | its own: it cannot be told any more |
+| more than `MOST_HELD` that it showed since                     |                                     |
 
 Lengths are in letters and digits; those of Chinese, Japanese and Korean count twice, because they say more.
 """
@@ -22,8 +23,8 @@ WHOLE = 16
 RUN = 24
 TURNS = 3
 """Turns, the present one among them, whose results are held: who asks what a page said does so soon after."""
-MOST_HELD = 4 * 2**20
-"""Letters of results that are held at once; the oldest results give way."""
+MOST_HELD = 2**20
+"""Letters of results that are held at once, some hundred long pages; the oldest results give way."""
 PLACES = 8
 """Places of a piece at which its surroundings are compared."""
 
@@ -53,10 +54,10 @@ def is_copied(sentence: str, sources: Sequence[str]) -> bool:
     weight = _weight(sentence)
     if weight < WHOLE:
         return False
-    if any(sentence in source for source in sources):
-        return True
     least = max(-(-RUN * len(sentence) // weight), (len(sentence) + 1) // 2)
-    return least < len(sentence) and any(_shares(sentence, source, least) for source in sources)
+    if least >= len(sentence):
+        return any(sentence in source for source in sources)
+    return any(_shares(sentence, source, least) for source in sources)
 
 
 def _shares(sentence: str, source: str, least: int) -> bool:

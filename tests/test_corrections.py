@@ -1,0 +1,140 @@
+"""What a newer statement does to an older one: measured on labelled pairs, and rule by rule."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory.concepts import lexicon
+from memory.corrections import Claim, Verdict, judged
+
+DATA = Path(__file__).parent / "data"
+DAY = date(2026, 6, 1)
+LEXICON = lexicon()
+DAYS_LATER = {"": 7, "(same day) ": 0, "(earlier) ": -7}
+_PAIR = re.compile(r"- (\((?:same day|earlier)\) )?(.+) => (.+)")
+_CLAIM = re.compile(r"(?:\[(.+?)\] )?(.+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labelled:
+    language: str
+    want: Verdict
+    old: Claim
+    new: Claim
+
+    @property
+    def verdict(self) -> Verdict:
+        return judged(self.new, self.old, LEXICON)
+
+
+def claim(text: str, *, days: int = 0) -> Claim:
+    match = _CLAIM.fullmatch(text)
+    assert match
+    return Claim(heading=match[1] or "", text=match[2], day=DAY + timedelta(days=days))
+
+
+def labelled(name: str) -> Iterable[Labelled]:
+    language = want = ""
+    for line in (DATA / name).read_text(encoding="utf-8").splitlines():
+        pair = _PAIR.fullmatch(line)
+        if line.startswith("## "):
+            language, want = line.removeprefix("## ").split(": ")
+        elif pair:
+            new = claim(pair[3], days=DAYS_LATER[pair[1] or ""])
+            yield Labelled(language=language, want=Verdict(want), old=claim(pair[2]), new=new)
+
+
+def accuracy(rows: Iterable[Labelled]) -> tuple[float, float]:
+    """Return precision and recall of what is replaced."""
+    counts = Counter((row.want, row.verdict) for row in rows)
+    right = counts[Verdict.REPLACES, Verdict.REPLACES]
+    replaced = sum(count for (_, verdict), count in counts.items() if verdict is Verdict.REPLACES)
+    return right / replaced, right / sum(count for (want, _), count in counts.items() if want is Verdict.REPLACES)
+
+
+def test_nothing_is_replaced_wrongly_of_what_was_read_while_the_rules_were_written() -> None:
+    precision, recall = accuracy(labelled("corrections.md"))
+    assert precision == 1.0
+    assert recall >= 0.9
+
+
+def test_hardly_anything_is_replaced_wrongly_of_the_rest() -> None:
+    precision, recall = accuracy(labelled("corrections.held_out.md"))
+    assert precision >= 0.98
+    assert recall >= 0.8
+
+
+def test_a_change_that_no_cue_announces_is_unsure() -> None:
+    rows = [*labelled("corrections.md"), *labelled("corrections.held_out.md")]
+    assert all(row.verdict is Verdict.UNSURE for row in rows if row.want is Verdict.UNSURE)
+
+
+def test_statements_of_different_pairs_do_not_touch_each_other() -> None:
+    rows = [row for row in labelled("corrections.held_out.md") if row.want is Verdict.REPLACES]
+    strangers = [(row, other) for row in rows for other in rows if row is not other and row.language == other.language]
+    assert {judged(other.new, row.old, LEXICON) for row, other in strangers} == {Verdict.NO}
+
+
+def test_half_of_the_labelled_pairs_are_traps() -> None:
+    rows = [*labelled("corrections.md"), *labelled("corrections.held_out.md")]
+    assert len(rows) >= 150
+    assert 2 * sum(row.want is Verdict.NO for row in rows) >= len(rows)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "verdict"),
+    [
+        ("[Staging] Port is 8080", "[Staging] Port is now 8081", Verdict.REPLACES),
+        ("[Decisions] Port is 8080", "[Notes] Port is now 8081", Verdict.REPLACES),
+        ("[Staging] Port is 8080", "[Production] Port is now 8081", Verdict.UNSURE),
+        ("[Staging] Port is 8080", "The staging port is now 8081", Verdict.NO),
+        ("[Staging] Port is 8080", "Port is now 8081", Verdict.UNSURE),
+        ("[2026-06-01] Port is 8080", "[Tuesday] Port is now 8081", Verdict.REPLACES),
+    ],
+)
+def test_headings_that_name_different_things_leave_it_open(old: str, new: str, verdict: Verdict) -> None:
+    assert judged(claim(new, days=1), claim(old), LEXICON) is verdict
+
+
+def test_two_names_with_one_stem_are_two_people() -> None:
+    assert judged(claim("Corrección: Julia prefiere café"), claim("Julio prefiere té"), LEXICON) is Verdict.NO
+
+
+def test_an_older_statement_replaces_nothing() -> None:
+    assert judged(claim("Correction: club meets Thursday", days=-1), claim("Club meets Tuesday"), LEXICON) is Verdict.NO
+
+
+PIECES = (
+    "Correction:",
+    "no longer",
+    "now",
+    "instead of",
+    "用",
+    "不再",
+    "现在",
+    "もう",
+    "ない",
+    "früher",
+    "antes",
+    "8080",
+    "Tuesday",
+)
+texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=12), max_size=8).map(" ".join)
+claims = st.builds(Claim, heading=st.text(max_size=12), text=texts, day=st.dates())
+
+
+@given(claims)
+def test_no_statement_replaces_itself(one: Claim) -> None:
+    assert judged(one, one, LEXICON) is Verdict.NO
+
+
+@given(claims, claims)
+def test_no_text_raises(one: Claim, other: Claim) -> None:
+    assert judged(one, other, LEXICON) in Verdict
