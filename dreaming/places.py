@@ -10,6 +10,7 @@ from dreaming.hearing import said_at, said_chunks
 from dreaming.home import DREAMS, MEMORY, Home
 from dreaming.masking import masked, masked_lines
 from dreaming.observe import remembered
+from dreaming.promote import archive_names
 from memory.chunking import chunks
 from memory.hiding import legible
 from memory.model import Candidate, Chunk, Fragment, FragmentId, Kind, StatementId
@@ -55,6 +56,31 @@ PAGES = {Source.MEMORY: MEMORY, Source.DREAMS: DREAMS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A file that is searched line by line; `votes` tells that a hit in it is a vote for the fragment a line shows.
+
+    What stands in `MEMORY.md` needs no votes any more; what had to leave it comes back by them.
+    """
+
+    source: Source
+    name: str
+
+    @property
+    def votes(self) -> bool:
+        """Whether a hit is a vote for the fragment that a line shows."""
+        return self.name != MEMORY
+
+
+def pages(home: Home) -> tuple[Page, ...]:
+    """Return the pages of a workspace, and the archives of what had to leave `MEMORY.md`, newest year first."""
+    archives = sorted(archive_names(home), reverse=True)
+    return (
+        *(Page(source=source, name=name) for source, name in PAGES.items()),
+        *(Page(source=Source.MEMORY, name=name) for name in archives),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """Lines of a file as somebody named them; None where no line was named."""
 
@@ -81,11 +107,11 @@ def place_of(home: Home, name: str, *, now: datetime) -> Place:
 
 def _page_named(home: Home, path: str) -> str | None:
     """Return the page that a path names, as a search prints it or as the folder spells it; None when it is none."""
-    for page in PAGES.values():
-        if path.casefold() == page.casefold():
-            document = home.files.read(page)
-            if document.digest is not None and path in (page, document.name):
-                return page
+    for page in pages(home):
+        if path.casefold() == page.name.casefold():
+            document = home.files.read(page.name)
+            if document.digest is not None and path in (page.name, document.name):
+                return page.name
     return None
 
 
@@ -132,8 +158,9 @@ class Opened:
 
 def opened(home: Home, place: Place, *, now: datetime) -> Opened:
     """Return what stands at a place; raise UnknownSourceError or NoSuchLinesError."""
-    if place.path in PAGES.values():
-        return _page_opened(home, place, now)
+    page = next((page for page in pages(home) if page.name == place.path), None)
+    if page is not None:
+        return _page_opened(home, page, place, now)
     return _session_opened(home, place) if ".jsonl" in place.path else _diary_opened(home, place)
 
 
@@ -193,18 +220,17 @@ def _standing(one: Fragment, chunk: Chunk, source: Source, span: range) -> Stand
     )
 
 
-def _page_opened(home: Home, place: Place, now: datetime) -> Opened:
-    source = next(source for source, page in PAGES.items() if page == place.path)
+def _page_opened(home: Home, page: Page, place: Place, now: datetime) -> Opened:
     text = masked(printable(home.files.read(place.path).text), home.lexicon, home.redaction)
     lines = unmarked(text) or ("",)
     span = _span(place, len(lines))
     shown = {line: FragmentId(line.fragment) for line in readable(text) if line.fragment and line.number in span}
     known = {c.id: c.fragment for c in fragments(home, sorted(set(shown.values())), now=now)}
-    standing = tuple(_shown(known[key], line, source) for line, key in shown.items() if key in known)
+    standing = tuple(_shown(known[key], line, page) for line, key in shown.items() if key in known)
     return Opened(lines=lines, span=span, standing=standing)
 
 
-def _shown(one: Fragment, line: ReadableLine, source: Source) -> Standing:
+def _shown(one: Fragment, line: ReadableLine, page: Page) -> Standing:
     """Return what a line of a page shows of a fragment; all of it when its words cannot be told."""
     said = [key for key, text in zip(one.statement_ids, one.statements, strict=True) if one_line(text) in line.text]
     return Standing(
@@ -212,8 +238,8 @@ def _shown(one: Fragment, line: ReadableLine, source: Source) -> Standing:
         start_line=line.number,
         end_line=line.number,
         text=line.text,
-        source=source,
-        seen=tuple(said or one.statement_ids) if source is Source.DREAMS else (),
+        source=page.source,
+        seen=tuple(said or one.statement_ids) if page.votes else (),
     )
 
 

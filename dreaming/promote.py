@@ -37,6 +37,12 @@ def archive_name(year: int) -> str:
     return f"memory/archive/MEMORY-{year}.md"
 
 
+def archive_names(home: Home) -> tuple[str, ...]:
+    """Return the archives there are, oldest year first."""
+    found = (home.root / "memory/archive").glob("MEMORY-[0-9][0-9][0-9][0-9].md")
+    return tuple(archive_name(year) for year in sorted(int(path.stem[-4:]) for path in found))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
     """A candidate as it stands in its source now, and all chunks of that file, each as it would be remembered."""
@@ -90,9 +96,7 @@ def _archived(home: Home, nights: Iterable[date]) -> set[tuple[str, str]]:
     first = min(nights, default=None)
     if first is None:
         return set()
-    folder = home.root / "memory/archive"
-    years = sorted(int(path.stem[-4:]) for path in folder.glob("MEMORY-[0-9][0-9][0-9][0-9].md"))
-    texts = [home.files.read(archive_name(year)).text for year in years if year >= first.year]
+    texts = [home.files.read(name).text for name in archive_names(home) if name >= archive_name(first.year)]
     return {(line.key, line.statements) for text in texts for line in durable.promoted(text)}
 
 

@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 
 from dreaming.home import Home
 from dreaming.observe import observe
-from dreaming.places import PAGES, Source, Standing, fragments, opened, place_of
+from dreaming.places import PAGES, Page, Source, Standing, fragments, opened, pages, place_of
 from memory import search as ranking
 from memory.concepts import is_telling
 from memory.embedders import EmbedderError
@@ -105,16 +105,14 @@ def search(
     terms = ranking.terms_of(home.store, query, home.lexicon)
     hits, silent = _fragments_found(home, query, terms, wanted, limit)
     lines = _lines_found(home, query, terms, wanted, {hit.id for hit in hits})
-    shown = [one for one in lines if one.source is Source.DREAMS and one.fragment is not None]
+    returned = _returned(hits, lines, limit)
     least = _least(hits, lines)
-    votes = _votes(home, [(hit.id, hit.relevance, hit.answered) for hit in hits if hit.relevance >= least], now)
-    votes += _shown_votes(home, [line for line in shown if line.relevance >= least], terms, now)
+    answers = [one for one in returned if one.relevance >= least]
+    votes = _votes(home, [one for one in answers if isinstance(one, ranking.Hit)], now)
+    votes += _shown_votes(home, [one for one in answers if isinstance(one, _Line) and one.votes], terms, now)
     trouble = _record(home, votes, query=query, surface=surface, now=now)
-    results = [_result(hit, terms, recorded=not trouble and hit.relevance >= least) for hit in hits]
-    results += [_line_result(line, terms, recorded=not trouble and line.relevance >= least) for line in lines]
-    ordered = sorted(zip(_places(hits, lines), results, strict=True), key=lambda pair: pair[0])
-    shown_first = tuple(result for _, result in ordered[:limit])
-    return Found(query=query, results=shown_first, problems=(*observed.problems, *silent, *trouble))
+    results = tuple(_result(one, terms, recorded=not trouble and one.relevance >= least) for one in returned)
+    return Found(query=query, results=results, problems=(*observed.problems, *silent, *trouble))
 
 
 def get(home: Home, name: str, *, now: datetime, surface: str = "get") -> Read:
@@ -160,7 +158,7 @@ def _fragments_found(
 class _Line:
     """A line of a page that answers a query."""
 
-    source: Source
+    page: Page
     number: int
     text: str
     fragment: str | None
@@ -169,18 +167,26 @@ class _Line:
     @property
     def is_prose(self) -> bool:
         """Whether it is told in `DREAMS.md` and shows no fragment."""
-        return self.source is Source.DREAMS and self.fragment is None
+        return self.page.source is Source.DREAMS and self.fragment is None
+
+    @property
+    def votes(self) -> bool:
+        """Whether it is a vote for the fragment that it shows."""
+        return self.page.votes and self.fragment is not None
 
 
-def _places(hits: Sequence[ranking.Hit], lines: Sequence[_Line]) -> list[tuple[int, float, int, int]]:
-    """Return what results are ordered by: fragments in their own order, a line where its relevance puts it.
+def _returned(hits: Sequence[ranking.Hit], lines: Sequence[_Line], limit: int) -> list[ranking.Hit | _Line]:
+    """Return the best results: fragments in their own order, a line where its relevance puts it.
 
     It stands behind equal fragments; prose of the dreams behind every note that answers, which is one at 0.3 or more.
     """
     last_answer = max((n for n, hit in enumerate(hits) if hit.relevance >= VOTE_FROM), default=-1)
     falling = accumulate((hit.relevance for hit in hits), min)
     places = [(0 if n <= last_answer else 2, -share, 0, n) for n, share in enumerate(falling)]
-    return places + [(1 if line.is_prose else 0, -line.relevance, 1, n) for n, line in enumerate(lines)]
+    places += [(1 if line.is_prose else 0, -line.relevance, 1, n) for n, line in enumerate(lines)]
+    both: list[ranking.Hit | _Line] = [*hits, *lines]
+    found = zip(places, both, strict=True)
+    return [one for _, one in sorted(found, key=lambda pair: pair[0])[:limit]]
 
 
 def _lines_found(home: Home, query: str, terms: Sequence[Term], wanted: Wanted, known: set[FragmentId]) -> list[_Line]:
@@ -188,24 +194,33 @@ def _lines_found(home: Home, query: str, terms: Sequence[Term], wanted: Wanted, 
     if not terms or wanted.since or wanted.until or not is_telling(query, home.lexicon):
         return []
     found: list[_Line] = []
-    for source in sorted(PAGES.keys() & wanted.sources):
+    everything = pages(home)
+    for source in sorted(PAGES.keys() & wanted.sources, reverse=True):  # memory before the dreams that led to it
         lines = [
-            _line(source, line, terms)
-            for line in readable(redacted(_page(home, PAGES[source]), home.redaction)[0])
-            if line.fragment not in known
+            _line(page, line, terms)
+            for page in everything
+            if page.source is source
+            for line in readable(redacted(_page(home, page.name), home.redaction)[0])
+            if line.fragment not in known | {one.fragment for one in found if one.fragment}
         ]
-        ordered = sorted(lines, key=lambda line: (-line.relevance, line.fragment is None, line.number))
-        once = {line.fragment or str(line.number): line for line in reversed(ordered)}
-        best = [line for line in ordered if once[line.fragment or str(line.number)] is line]
+        # Of equals the one in the page itself comes first: the archives stand behind it.
+        ordered = sorted(lines, key=lambda line: (-line.relevance, line.fragment is None, line.page.votes, line.number))
+        once = {_what(line): line for line in reversed(ordered)}
+        best = [line for line in ordered if once[_what(line)] is line]
         answering = [line for line in best if line.relevance >= VOTE_FROM]
         found += [line for line in answering if not line.is_prose][:LINES_A_PAGE]
         found += [line for line in answering if line.is_prose][:PROSE_OF_DREAMS]
     return found
 
 
-def _line(source: Source, line: ReadableLine, terms: Sequence[Term]) -> _Line:
+def _what(line: _Line) -> str:
+    """Return what a line shows: a fragment, else itself."""
+    return line.fragment or f"{line.page.name}:{line.number}"
+
+
+def _line(page: Page, line: ReadableLine, terms: Sequence[Term]) -> _Line:
     """Return a line of a page as it answers; of prose of the dreams the sentences around the one that answers best."""
-    found = _Line(source=source, number=line.number, text=line.text, fragment=line.fragment, relevance=0.0)
+    found = _Line(page=page, number=line.number, text=line.text, fragment=line.fragment, relevance=0.0)
     text = _around_the_best(line.text, terms) if found.is_prose else line.text
     return replace(found, text=text, relevance=relevance(text, terms))
 
@@ -231,12 +246,10 @@ def _least(hits: Sequence[ranking.Hit], lines: Sequence[_Line]) -> float:
     return max(VOTE_FROM, VOTE_SHARE * max(shares, default=0.0))
 
 
-def _votes(
-    home: Home, voting: Sequence[tuple[FragmentId, float, tuple[int, ...]]], now: datetime
-) -> list[tuple[StatementId, float]]:
+def _votes(home: Home, voting: Sequence[ranking.Hit], now: datetime) -> list[tuple[StatementId, float]]:
     """Return the votes of fragments, for the statements that answered."""
-    ids = {c.id: c.fragment.statement_ids for c in fragments(home, [key for key, _, _ in voting], now=now)}
-    return [(ids[key][n], score) for key, score, answered in voting if key in ids for n in answered]
+    ids = {c.id: c.fragment.statement_ids for c in fragments(home, [hit.id for hit in voting], now=now)}
+    return [(ids[hit.id][n], hit.relevance) for hit in voting if hit.id in ids for n in hit.answered]
 
 
 def _shown_votes(
@@ -266,31 +279,29 @@ def _record(
     return ()
 
 
-def _result(hit: ranking.Hit, terms: Sequence[Term], *, recorded: bool) -> Result:
+def _result(one: ranking.Hit | _Line, terms: Sequence[Term], *, recorded: bool) -> Result:
+    if isinstance(one, _Line):
+        return Result(
+            id=None if one.fragment is None else FragmentId(one.fragment),
+            path=one.page.name,
+            start_line=one.number,
+            end_line=one.number,
+            text=one.text,
+            relevance=one.relevance,
+            recorded=recorded and one.votes,
+            source=one.page.source.value,
+            snippet=marked(one.text, terms),
+        )
     return Result(
-        id=hit.id,
-        path=hit.path,
-        start_line=hit.start_line,
-        end_line=hit.end_line,
-        text=hit.text,
-        relevance=hit.relevance,
-        recorded=recorded and bool(hit.answered),
-        source=hit.kind.value,
-        snippet=marked(hit.text, terms),
-    )
-
-
-def _line_result(line: _Line, terms: Sequence[Term], *, recorded: bool) -> Result:
-    return Result(
-        id=None if line.fragment is None else FragmentId(line.fragment),
-        path=PAGES[line.source],
-        start_line=line.number,
-        end_line=line.number,
-        text=line.text,
-        relevance=line.relevance,
-        recorded=recorded and line.source is Source.DREAMS and line.fragment is not None,
-        source=line.source.value,
-        snippet=marked(line.text, terms),
+        id=one.id,
+        path=one.path,
+        start_line=one.start_line,
+        end_line=one.end_line,
+        text=one.text,
+        relevance=one.relevance,
+        recorded=recorded and bool(one.answered),
+        source=one.kind.value,
+        snippet=marked(one.text, terms),
     )
 
 

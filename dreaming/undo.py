@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dreaming.history import Why, notice, restore, write
 from dreaming.home import DREAMS, MEMORY, Home
-from dreaming.promote import archive_name, line_of, recover
+from dreaming.promote import archive_name, archive_names, line_of, recover
 from memory.changes import Change, Effect, digest_of
 from memory.model import Phase
 from memory.narratives import Narrative
@@ -303,7 +303,7 @@ def _archives_moved(
     """Take out of the archives what stands in the file again, and put there what goes there again."""
     keys = {promotion.key for promotion in back}
     files = []
-    for name in _archives(home):
+    for name in archive_names(home):
         files += _page_changed(home, name, lambda text: durable.unarchived(text, keys), why, changes)
     again = [p for p in moves.out if moves.ends[p.id] in (State.DROPPED, State.SUPERSEDED)]
     if again:
@@ -317,13 +317,6 @@ def _archives_moved(
         text = durable.archived(document.text, sections, on=on, reason=why.reason)
         files += [document.name] if write(home, document, text, why) else []
     return files
-
-
-def _archives(home: Home) -> Iterable[str]:
-    years = sorted(
-        int(path.stem[-4:]) for path in (home.root / "memory/archive").glob("MEMORY-[0-9][0-9][0-9][0-9].md")
-    )
-    return [archive_name(year) for year in years]
 
 
 def _page_changed(
