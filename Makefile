@@ -5,14 +5,20 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+SOAK := .pytest_cache/soak
 
-.PHONY: night test lint types docs docs-check wheel-check vectors-check model-check npm-check bench clean
+.PHONY: night test soak lint types docs docs-check wheel-check vectors-check model-check npm-check bench clean
 
 night: $(READY)
 	$(BIN)/dream demo --fresh demo
 
 test: $(READY)
 	$(BIN)/python -m pytest -n auto
+
+soak: $(READY)
+	@mkdir -p .pytest_cache && rm -f $(SOAK) $(SOAK).problems
+	DREAM_SOAK=$(SOAK) $(BIN)/python -m pytest -n auto --timeout 7200 tests/test_faults.py; done=$$?; \
+	  awk '{ n += $$1; if (/killed/) k += $$1 } END { print n " points, " k " of them kills" }' $(SOAK); exit $$done
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -21,7 +21,7 @@ from apscheduler.schedulers.base import BaseScheduler
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from cron.schedule import NightTrigger, due, upcoming
-from dreaming.cli.common import Common, common_options, json_option, print_json, told_apart
+from dreaming.cli.common import REFUSED, Common, common_options, json_option, print_json, told_apart
 from dreaming.cli.night import night
 from dreaming.config import FILE_NAME, Config, zone
 from dreaming.home import Home, NoWorkspaceError, located
@@ -79,8 +79,9 @@ def run(common: Common, *, as_json: bool) -> None:
     pool = ThreadPoolExecutor(max_workers=1)
     scheduler = BackgroundScheduler(timezone=UTC, executors={"default": pool})
     service = Service(common=common, scheduler=scheduler, as_json=as_json)
-    if service.on():
-        serve(service, pool)
+    if not service.on():
+        raise click.exceptions.Exit(REFUSED)
+    serve(service, pool)
 
 
 def serve(service: "Service", pool: ThreadPoolExecutor) -> None:

@@ -30,6 +30,17 @@ _UNSAYABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]"
 """What XML cannot hold, no encoding can print, or a terminal would obey."""
 
 
+class BudgetError(Exception):
+    """A budget does not hold what must be said in any case."""
+
+    def __init__(self, budget: int, needed: int) -> None:
+        self.budget = budget
+        self.needed = needed
+        super().__init__(
+            f"a budget of {budget} characters does not hold the instruction to search; give at least {needed}"
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """A remembered text that answers the question, and where it stands."""
@@ -61,9 +72,12 @@ class Context:
 
 
 def context(home: "Home", query: str | None = None, *, now: datetime, budget: int | None = None) -> Context:
-    """Return the context of a workspace; nothing in it is a vote. `budget` is as in `composed`."""
+    """Return the context of a workspace; nothing in it is a vote. `budget` is as in `composed`.
+
+    Raise BudgetError when not even the instruction is within the budget.
+    """
     answers, problems = _answers(home, query, now=now) if query else ((), ())
-    return composed(
+    told = composed(
         sayable(home.files.read(MEMORY).text, home.redaction),
         instruction=recall(home.root),
         query=query or None,
@@ -72,6 +86,9 @@ def context(home: "Home", query: str | None = None, *, now: datetime, budget: in
         room=home.config.memory.budget_chars if budget is None else budget,
         budget=budget,
     )
+    if budget is not None and len(markdown(told)) > budget:
+        raise BudgetError(budget, len(markdown(told)))
+    return told
 
 
 def sayable(text: str, rules: "Redaction") -> str:

@@ -175,3 +175,19 @@ def test_text_that_looks_like_a_template_or_a_marker_stays_text(good: House) -> 
     dreams = good.read("DREAMS.md")
     assert "49" not in dreams
     assert dreams.count("<!-- openclaw:dreaming:light:end -->") == 1
+
+
+@pytest.mark.parametrize("folder", ["f/x", "/proc/foo"])
+def test_a_workspace_that_cannot_be_made_is_one_sentence(tmp_path: Path, folder: str) -> None:
+    (tmp_path / "f").touch()
+    result = CliRunner().invoke(dream, ["init", str(tmp_path / folder)])
+    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+    assert "cannot be made" in result.stderr
+
+
+@pytest.mark.parametrize("command", [("init",), (), ("search", "boat"), ("status",), ("schedule", "show")])
+def test_a_file_where_the_diaries_belong_is_named_with_the_way_out(house: House, command: tuple[str, ...]) -> None:
+    house.write("memory", "")
+    result = run(house, *command)
+    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+    assert f"{house.root / 'memory'} is a file where a folder of the workspace belongs; move it away" in result.stderr

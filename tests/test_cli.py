@@ -173,6 +173,7 @@ def test_explain_takes_a_place_an_id_a_text_with_a_colon_and_no_blank(house: Hou
 
 
 def test_explain_of_an_unknown_text_is_refused_with_the_way_out(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- Garage panel takes a CR2450 cell\n")
     result = call(house, "explain", "no such thing")
     assert result.exit_code == 1
     assert "fewer words" in result.stdout
@@ -276,3 +277,66 @@ def test_the_demo_promotes_the_rule_and_refuses_a_folder_in_use(tmp_path: Path) 
     refused = CliRunner().invoke(dream, ["demo", str(folder)])
     assert refused.exit_code == 1
     assert "--fresh" in refused.stderr
+
+
+READING = (
+    ("search", "boat"),
+    ("get", "MEMORY.md"),
+    ("status",),
+    ("explain",),
+    ("context",),
+    ("transcript", "2026-03-02"),
+)
+
+
+@pytest.mark.parametrize("command", READING, ids=[command[0] for command in READING])
+@pytest.mark.parametrize("stranger", [None, "memory/model.py", "README.md"])
+def test_a_folder_that_is_no_workspace_is_read_no_further_and_left_as_it_is(
+    house: House, command: tuple[str, ...], stranger: str | None
+) -> None:
+    if stranger:
+        house.write(stranger, "x\n")
+    before = sorted(house.root.rglob("*"))
+    result = call(house, *command)
+    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+    assert "is no workspace yet" in result.stderr
+    assert "dream init" in result.stderr
+    assert "--workspace" in result.stderr
+    assert sorted(house.root.rglob("*")) == before
+
+
+@pytest.mark.parametrize("own", ["memory/2026-03-02.md", "memory/people.md", "MEMORY.md", "dreams.md", "config.toml"])
+def test_a_folder_with_anything_of_a_workspace_is_one(house: House, own: str) -> None:
+    house.write(own, "")
+    assert call(house, "search", "boat").stdout == "Nothing was found.\n"
+
+
+def test_a_new_folder_is_a_workspace_once_a_night_was_run_or_a_diary_folder_made(tmp_path: Path) -> None:
+    (tmp_path / "made/memory").mkdir(parents=True)
+    (tmp_path / "run").mkdir()
+    assert call(House(tmp_path / "run")).exit_code == 0
+    for name in ("made", "run"):
+        assert call(House(tmp_path / name), "search", "boat").exit_code == 0
+
+
+@pytest.mark.parametrize("query", [("",), (" ", "\t")])
+def test_a_search_for_nothing_is_refused(garage: House, query: tuple[str, ...]) -> None:
+    result = call(garage, "search", *query)
+    assert result.exit_code == 2
+    assert "say what to look for" in result.stderr
+
+
+def test_explain_shows_ten_fragments_and_says_how_many_more_there_are(house: House) -> None:
+    house.write("memory/2026-03-02.md", "\n\n".join(f"- kiln remark number {n}" for n in range(13)))
+    said = call(house, "explain", "kiln").stdout
+    assert said.count("verdict:") == 10
+    assert said.splitlines()[-1].startswith("3 more; ")
+    assert "--all" in said.splitlines()[-1]
+    assert call(house, "explain", "kiln", "--all").stdout.count("verdict:") == 13
+    assert len(document(call(house, "explain", "kiln", "--json"))["candidates"]) == 13
+
+
+def test_explain_all_of_a_text_is_all_that_contains_it(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- kiln remark\n\n- the boat is blue\n")
+    assert call(house, "explain", "--all", "kiln").stdout.count("verdict:") == 1
+    assert call(house, "explain", "--all").stdout.count("verdict:") == 2

@@ -249,3 +249,13 @@ def test_the_files_are_only_read(house: House) -> None:
     before = house.digests()
     call(house, "--query", "kiln")
     assert house.digests() == before
+
+
+def test_a_budget_that_does_not_hold_the_instruction_is_refused_with_one_that_does(house: House) -> None:
+    house.write("MEMORY.md", FILE)
+    options = ["context", "--workspace", str(house.root), "--now", NOON, "--budget"]
+    refused = CliRunner().invoke(dream, [*options, "10"])
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    needed = refused.stderr.split()[-1]
+    told = CliRunner().invoke(dream, [*options, needed])
+    assert (told.exit_code, len(told.stdout)) == (0, int(needed) + 1)

@@ -355,11 +355,11 @@ def call(house: House, *arguments: str) -> Result:
     return CliRunner().invoke(dream, ["--workspace", str(house.root), "schedule", *arguments], prog_name="dream")
 
 
-def test_nights_that_are_off_are_said_to_be_and_nothing_happens(house: House) -> None:
+def test_to_run_nights_that_are_off_is_refused_and_nothing_happens(house: House) -> None:
     house.write("memory/2026-03-02.md", GARAGE)
     result = call(house, "run")
     (sentence,) = result.stdout.splitlines()
-    assert result.exit_code == 0
+    assert result.exit_code == 1
     assert "enabled = true" in sentence
     assert sorted(path.name for path in house.root.rglob("*")) == ["2026-03-02.md", "2026-06-15.md", "memory"]
 

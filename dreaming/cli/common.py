@@ -3,9 +3,10 @@
 import json
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import wraps
@@ -13,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from workspace.errors import WorkspaceError
 
 if TYPE_CHECKING:
     from dreaming.home import Home
@@ -27,6 +30,25 @@ INTERRUPTED = 130
 """As shells have it: 128 and the number of the signal."""
 
 
+class NotYetAWorkspaceError(Exception):
+    """A folder that is to be read holds nothing of a workspace."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        super().__init__(
+            f"{root} is no workspace yet: make it one with dream init {shlex.quote(str(root))}, "
+            "or name yours with --workspace"
+        )
+
+
+class NotAFolderError(WorkspaceError):
+    """A file stands where a folder of the workspace belongs."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        super().__init__(f"{path} is a file where a folder of the workspace belongs; move it away and try again")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Common:
     """The options every command takes; `now` is naive when the user named no offset."""
@@ -35,11 +57,32 @@ class Common:
     config: Path | None
     now: datetime | None
 
-    def open(self, *, dry: bool = False) -> "AbstractContextManager[Home]":
-        """Open the workspace for a block."""
-        from dreaming.home import opened
+    @contextmanager
+    def open(self, *, dry: bool = False) -> "Iterator[Home]":
+        """Open the workspace for a block; raise NotAFolderError when its own folder cannot be made."""
+        from dreaming.home import STATE, opened
+        from workspace.errors import NotWritableError
 
-        return opened(self.workspace, config=self.config, environ=os.environ, dry=dry)
+        with ExitStack() as stack:
+            try:
+                home = stack.enter_context(opened(self.workspace, config=self.config, environ=os.environ, dry=dry))
+            except NotWritableError as error:
+                for folder in (error.path, *error.path.parents[: len(STATE.parts) - 1]):
+                    if folder.is_file():
+                        raise NotAFolderError(folder) from error
+                raise
+            yield home
+
+    @contextmanager
+    def open_to_read(self) -> "Iterator[Home]":
+        """Open the workspace for a block; raise NotYetAWorkspaceError, and make nothing, when the folder is none."""
+        from dreaming.home import located
+
+        root, config = located(self.workspace, config=self.config, environ=os.environ, overrides={})
+        if not _is_workspace(root, config.workspace.diaries):
+            raise NotYetAWorkspaceError(root)
+        with self.open() as home:
+            yield home
 
     def moment(self, home: "Home") -> datetime:
         """Return the time to decide by: `--now` in the workspace's zone, else the clock; whole seconds, UTC."""
@@ -47,6 +90,25 @@ class Common:
             return datetime.now(UTC).replace(microsecond=0)
         local = self.now if self.now.tzinfo else self.now.replace(tzinfo=home.zone)
         return local.astimezone(UTC).replace(microsecond=0)
+
+
+def _is_workspace(root: Path, diaries: str) -> bool:
+    """Tell whether a folder has a store, settings, a page of this program, or a folder that diaries may stand in.
+
+    Any program may have a folder `memory`: one that holds something, and no Markdown, is not for diaries.
+    """
+    from dreaming.config import FILE_NAME
+    from dreaming.home import STORE
+
+    if (root / STORE).exists() or (root / FILE_NAME).exists():
+        return True
+    if any(entry.name.upper() in ("MEMORY.MD", "DREAMS.MD") for entry in root.iterdir()):
+        return True
+    folder = root / diaries
+    if folder == root or not folder.is_dir():
+        return folder.is_file()  # which is told better when it is opened
+    names = [path.name for path in folder.rglob("*")]
+    return not names or any(name.lower().endswith(".md") for name in names)
 
 
 class Moment(click.ParamType[datetime]):
@@ -154,6 +216,7 @@ def told_apart() -> Iterator[None]:
 
 
 def _exit_code(error: Exception) -> int | None:
+    from dreaming.context import BudgetError
     from dreaming.demo import NotEmptyError
     from dreaming.home import NoWorkspaceError
     from dreaming.layers import ConfigError
@@ -163,11 +226,13 @@ def _exit_code(error: Exception) -> int | None:
     from dreaming.timeline import NothingKnownError, UnknownChangeError
     from dreaming.undo import ConflictError, NothingToRedoError, NothingToUndoError
     from memory.store import BrokenStoreError, BusyStoreError, NewerStoreError
-    from workspace.errors import HeldError, WorkspaceError
+    from workspace.errors import HeldError
 
     codes: tuple[tuple[type[Exception], int], ...] = (
         (ConfigError, CONFIG),
         (NoWorkspaceError, CONFIG),
+        (NotYetAWorkspaceError, CONFIG),
+        (BudgetError, CONFIG),
         (HeldError, HELD),
         (WorkspaceError, REFUSED),
         (NewerStoreError, REFUSED),

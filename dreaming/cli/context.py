@@ -31,7 +31,7 @@ def context(common: Common, query: str | None, shape: str, budget: int | None, *
     from dreaming.context import context as told
     from dreaming.context import document, markdown, xml
 
-    with common.open() as home:
+    with common.open_to_read() as home:
         found = told(home, printable(query) if query else None, now=common.moment(home), budget=budget)
     complain(found.problems)
     if as_json or shape == "json":

@@ -15,6 +15,8 @@ from dreaming.phases.deep import Examined
 from memory.promotions import Promotion, State
 
 BAR = 20
+SHOWN = 10
+"""Fragments explained for people unless all are asked for: a common word stands in thousands."""
 NOW = {
     State.PLANNED: "not written yet",
     State.IN_FORCE: "in MEMORY.md",
@@ -31,16 +33,16 @@ NOW = {
 @click.command()
 @common_options
 @json_option
-@click.option("--all", "every", is_flag=True, help="Explain every fragment, not only the nearest candidates.")
+@click.option("--all", "every", is_flag=True, help="Explain every fragment, not only the nearest or the first ten.")
 @click.argument("what", required=False, metavar="[ID | TEXT | PLACE]")
 def explain(common: Common, what: str | None, *, every: bool, as_json: bool) -> None:
     """Explain a fragment by its ID, a piece of its TEXT or its PLACE; without any, those nearest to promotion."""
     what = printable(what) if what else what
-    with common.open() as home:
+    with common.open_to_read() as home:
         now = common.moment(home)
         problems = observe(home, now=now).problems
         complain(problems)
-        if every:
+        if every and not what:
             found = examined(home, home.store.every(), now=now)
         else:
             found = examined(home, meant(home, what), now=now) if what else nearest(home, now=now)
@@ -48,9 +50,17 @@ def explain(common: Common, what: str | None, *, every: bool, as_json: bool) -> 
     if as_json:
         print_json(documents.explain(found, written, problems))
     else:
-        say("\n\n".join("\n".join(lines(one, written[one.candidate.id], home.zone)) for one in found) or nothing(what))
+        shown = found if every else found[:SHOWN]
+        paragraphs = ["\n".join(lines(one, written[one.candidate.id], home.zone)) for one in shown]
+        say("\n\n".join([*paragraphs, *more(len(found) - len(shown))]) or nothing(what))
     if what and not found:
         raise click.exceptions.Exit(REFUSED)
+
+
+def more(count: int) -> tuple[str, ...]:
+    """Return what to say of fragments that are not shown."""
+    narrower = "name more words, a place or an id to narrow it, or see all with --all"
+    return (f"{count} more; {narrower}",) if count else ()
 
 
 def nothing(what: str | None) -> str:

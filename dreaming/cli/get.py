@@ -18,7 +18,7 @@ def get(common: Common, place: str, *, as_json: bool) -> None:
     """
     from dreaming.reading import get as read_at
 
-    with common.open() as home:
+    with common.open_to_read() as home:
         read = read_at(home, printable(place), now=common.moment(home))
     complain(read.problems)
     if as_json:

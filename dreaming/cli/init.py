@@ -4,11 +4,20 @@ from pathlib import Path
 
 import click
 
-from dreaming.cli.common import Common, common_options, json_option, print_json
+from dreaming.cli.common import Common, NotAFolderError, common_options, json_option, print_json
 from dreaming.config import FILE_NAME, rendered
+from workspace.errors import WorkspaceError
 from workspace.files import Files
 
 DIARIES = "memory"
+
+
+class NotMadeError(WorkspaceError):
+    """A folder cannot be made."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        self.path = path
+        super().__init__(f"{path} cannot be made ({reason}); name a folder you may write to: dream init FOLDER")
 
 
 @click.command()
@@ -35,8 +44,10 @@ def set_up(root: Path) -> list[str]:
     """Make what is missing of a workspace and return its names."""
     made = []
     diaries = root / DIARIES
+    if diaries.is_file():
+        raise NotAFolderError(diaries)
     if not diaries.is_dir():
-        diaries.mkdir(parents=True)
+        _make(diaries)
         made.append(f"{DIARIES}/")
     files = Files(root)
     document = files.read(FILE_NAME)
@@ -44,3 +55,10 @@ def set_up(root: Path) -> list[str]:
         files.write(document, rendered())
         made.append(FILE_NAME)
     return made
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True)
+    except OSError as error:
+        raise NotMadeError(folder, error.strerror or str(error)) from error

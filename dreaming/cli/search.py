@@ -38,6 +38,8 @@ def search(
     Each diary text with a relevance of 0.3 or more, and at least half of the best one's, counts as a recall: a vote for
     keeping it.
     """
+    if not any(map(str.strip, query)):
+        raise click.UsageError("say what to look for, for example: dream search which database do tests use")
     from dreaming.places import Source
     from dreaming.reading import Wanted
     from dreaming.reading import search as found_by
@@ -47,7 +49,7 @@ def search(
         since=since.date() if since else None,
         until=until.date() if until else None,
     )
-    with common.open() as home:
+    with common.open_to_read() as home:
         found = found_by(home, printable(" ".join(query)), now=common.moment(home), limit=limit, wanted=wanted)
     complain(found.problems)
     if as_json:

@@ -17,7 +17,7 @@ from memory.journal import NightRecord
 @json_option
 def status(common: Common, *, as_json: bool) -> None:
     """Show how the workspace stands: what the last night did, and what stands in the way of promotion."""
-    with common.open() as home:
+    with common.open_to_read() as home:
         now = common.moment(home)
         read = observe(home, now=now)
         found = overview(home, now=now)

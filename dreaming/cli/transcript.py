@@ -14,7 +14,7 @@ from dreaming.cli.common import Common, common_options, json_option, print_json,
 @click.argument("day", metavar="DATE", type=click.DateTime(["%Y-%m-%d"]))
 def transcript(common: Common, day: datetime, *, as_json: bool) -> None:
     """Print what is remembered of the conversations of a DATE, such as 2026-06-18, in the order it was said."""
-    with common.open() as home:
+    with common.open_to_read() as home:
         wanted: date = day.date()
         said = home.sources.said_on(wanted)
     if as_json:
