@@ -282,7 +282,7 @@ def standing(house: House) -> State:
     def work() -> State:
         # The connection must not be the parent's.
         with opened(house.root, environ={}, overrides=house.settings) as home:
-            rows = tuple(sorted(repr(promotion) for promotion in home.journal.promotions()))
+            rows = tuple(sorted(repr(promotion) for promotion in home.promotions.all()))
         found = [path for path in house.root.rglob("*") if path.is_file()]
         return State(
             files={
