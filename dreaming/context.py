@@ -183,7 +183,7 @@ def _answers(home: "Home", query: str, *, now: datetime) -> tuple[tuple[Answer, 
         Answer(path=hit.path, start_line=hit.start_line, end_line=hit.end_line, text=hit.text, relevance=hit.relevance)
         for hit in fit[:ANSWERS]
     )
-    return answers, observed.problems
+    return answers, observed.trouble
 
 
 def markdown(context: Context) -> str:

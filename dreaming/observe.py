@@ -34,11 +34,20 @@ BATCH = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What was read: files anew, files gone since, and what could not be read."""
+    """What was read: files anew, files gone since, and what could not be read.
+
+    `misnamed` are those of the problems that a night and the status tell, and a search need not repeat.
+    """
 
     read: int
     gone: int
     problems: tuple[str, ...]
+    misnamed: tuple[str, ...] = ()
+
+    @property
+    def trouble(self) -> tuple[str, ...]:
+        """The problems without the names that nearly are dates."""
+        return tuple(one for one in self.problems if one not in self.misnamed)
 
 
 def observe(home: Home, *, now: datetime, vectors_at_most: int = VECTORS_BEFORE_A_SEARCH) -> Observation:
@@ -64,7 +73,10 @@ def observe(home: Home, *, now: datetime, vectors_at_most: int = VECTORS_BEFORE_
             for path in gone:
                 home.sources.forget(path, now=now)
     trouble = with_vectors(home, at_most=vectors_at_most)
-    return Observation(read=len(changed), gone=len(gone), problems=(*map(str, problems), *trouble))
+    misnamed = tuple(map(str, listing.misnamed))
+    return Observation(
+        read=len(changed), gone=len(gone), problems=(*map(str, problems), *misnamed, *trouble), misnamed=misnamed
+    )
 
 
 def with_vectors(home: Home, *, at_most: int) -> tuple[str, ...]:

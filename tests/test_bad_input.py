@@ -101,10 +101,15 @@ def test_a_diary_that_says_nothing_is_no_problem(good: House, text: str) -> None
     assert good.night("2026-06-16T03:00").problems == ()
 
 
-def test_an_invalid_date_is_no_date(good: House) -> None:
+def test_an_invalid_date_is_no_date_and_is_told_by_the_night_and_the_status_only(good: House) -> None:
     good.write("memory/2026-02-30.md", "- never a day\n")
-    assert good.night("2026-06-16T03:00").problems == ()
-    assert all(one.source == "dreams" for one in good.search("never a day", "2026-06-16T04:00").results)
+    (told,) = good.night("2026-06-16T03:00").problems
+    assert told.startswith("memory/2026-02-30.md: is not read")
+    found = good.search("never a day", "2026-06-16T04:00")
+    assert all(one.source == "dreams" for one in found.results)
+    assert found.problems == ()
+    assert run(good, "status").stderr == f"dream: {told}\n"
+    assert run(good, "explain").stderr == ""
 
 
 def test_a_diary_of_the_future_waits_for_its_day_but_is_found(good: House) -> None:

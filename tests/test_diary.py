@@ -64,9 +64,6 @@ def test_a_dated_name_is_a_diary_of_that_day(tmp_path: Path, name: str) -> None:
         "template.md",
         "2026-06-15.txt",
         "2026-06-15",
-        "2026-02-30.md",
-        "2026-6-5.md",
-        "20260615.md",
         "12026-06-15.md",
         "2026-06-151.md",
         "2026-06-15.md~",
@@ -386,3 +383,58 @@ def test_what_is_no_markdown_is_never_a_saved_memory(tmp_path: Path) -> None:
     note(tmp_path, "people.txt")
     note(tmp_path, "archive/people.md")
     assert paths(tmp_path, memories=("people*",)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "better"),
+    [
+        ("2026-9-15.md", "2026-09-15.md"),
+        ("20260915.md", "2026-09-15.md"),
+        ("2026_09_15 call.md", "2026-09-15 call.md"),
+        ("diary 16.09.2026.md", "diary 2026-09-16.md"),
+        ("09-16-2026.MD", "2026-09-16.MD"),
+        ("05-05-2026.md", "2026-05-05.md"),
+    ],
+)
+def test_a_name_that_nearly_is_a_date_is_told_with_the_name_that_is_one(tmp_path: Path, name: str, better: str) -> None:
+    note(tmp_path, f"daily/{name}")
+    listing = diary.diaries(tmp_path)
+    assert (listing.diaries, listing.problems) == ((), ())
+    (told,) = map(str, listing.misnamed)
+    assert told.startswith(f"memory/daily/{name}: is not read")
+    assert told.endswith(f"rename it {better}")
+    note(tmp_path, f"daily/{better}")
+    assert paths(tmp_path) == [f"memory/daily/{better}"]
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("2026-09-31.md", "there is no day 2026-09-31"),
+        ("2026-13-01.md", "there is no day 2026-13-01"),
+        ("20260931.md", "there is no day 20260931"),
+        ("05-06-2026.md", "05-06-2026 may be one of two days"),
+    ],
+)
+def test_a_name_that_may_be_no_or_another_day_is_told_without_a_guess(tmp_path: Path, name: str, why: str) -> None:
+    note(tmp_path, name)
+    (told,) = diary.diaries(tmp_path).misnamed
+    assert told.reason == f"is not read, because {why}; name it by its day, like 2026-06-15.md"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("people.md", "2026.md", "2026-06.md", "2026-W24.md", "v1.2.3.md", "12026-06-15.md", "2026-06-151.md"),
+        *("20261399.md", "2026-6-5.txt", "2026-6-5.md~", ".2026-6-5.md", "archive/2026-6-5.md", "1718000000.md"),
+    ],
+)
+def test_an_ordinary_name_without_a_date_is_not_told(tmp_path: Path, name: str) -> None:
+    note(tmp_path, name)
+    assert diary.diaries(tmp_path) == diary.Listing(diaries=(), problems=())
+
+
+def test_what_is_read_or_named_in_another_way_is_not_told(tmp_path: Path) -> None:
+    note(tmp_path, "2026-6-5.md")
+    assert diary.diaries(tmp_path, memories=("2026-6-5.md",)).misnamed == ()
+    assert diary.diaries(tmp_path, pattern=r"^(?P<date>\d{8})\.").misnamed == ()

@@ -5,6 +5,7 @@ import re
 import stat
 import unicodedata
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, tzinfo
 from operator import attrgetter
@@ -21,6 +22,12 @@ OWN_FOLDERS = ("dreaming", ".dreams", "archive")
 LARGEST = 64 * 2**20
 """Bytes of a diary that are still read; a larger file is no diary but an accident."""
 
+_NEARLY = re.compile(
+    r"(?<!\d)(?:(?P<year>\d{4})(?P<mark>[-._ ])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})"
+    r"|(?P<first>\d{1,2})(?P<between>[-._])(?P<second>\d{1,2})(?P=between)(?P<last>\d{4})"
+    r"|(?P<tight>(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])))(?!\d)"
+)
+"""What people write when they mean a date: `2026-9-15`, `16.09.2026`, `20260915`, and days that no month has."""
 _UNSAYABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
@@ -39,10 +46,11 @@ class Diary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """The files by day and path, and what was left out by path."""
+    """The files by day and path, what was left out by path, and files whose name nearly is a date."""
 
     diaries: tuple[Diary, ...]
     problems: tuple[Problem, ...]
+    misnamed: tuple[Problem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +113,8 @@ def diaries(
     return Listing(
         diaries=tuple(sorted(by_path, key=attrgetter("day"))),
         problems=tuple(sorted(walk.problems, key=attrgetter("path", "reason"))),
+        # Who names the days in a way of their own means something else by other names.
+        misnamed=tuple(sorted(walk.misnamed, key=attrgetter("path"))) if pattern == DEFAULT_PATTERN else (),
     )
 
 
@@ -117,6 +127,37 @@ def read(root: Path, path: str, *, folder: str = "memory") -> DiaryText:
     text, flaws = decoded(raw)
     problems = tuple(Problem(path=path, line=line, reason=reason) for line, reason in flaws)
     return DiaryText(text=text, digest=digest(raw), problems=problems)
+
+
+def misnamed(name: str) -> str | None:
+    """Return why a file whose name nearly is a date is not read, and how to name it; None for any other name."""
+    nearly = _NEARLY.search(name) if name[-3:].lower() == ".md" else None
+    if nearly is None:
+        return None
+    days = _meant(nearly)
+    if len(days) == 1:
+        better = f"{name[: nearly.start()]}{days.pop()}{name[nearly.end() :]}"
+        return f"is not read, because its name holds no date like 2026-06-15; rename it {better}"
+    why = f"{nearly[0]} may be one of two days" if days else f"there is no day {nearly[0]}"
+    return f"is not read, because {why}; name it by its day, like 2026-06-15.md"
+
+
+def _meant(nearly: re.Match[str]) -> set[date]:
+    """Return the days somebody may have meant; a full stop means that the day comes before the month."""
+    parts = nearly.groupdict(default="")
+    tight, year = parts["tight"], parts["year"] or parts["last"]
+    readings = [(year, parts["second"], parts["first"])]
+    if tight:
+        readings = [(tight[:4], tight[4:6], tight[6:])]
+    elif parts["month"]:
+        readings = [(year, parts["month"], parts["day"])]
+    elif parts["between"] != ".":
+        readings.append((year, parts["first"], parts["second"]))
+    days = set()
+    for reading in readings:
+        with suppress(ValueError):
+            days.add(date(*map(int, reading)))
+    return days
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
@@ -136,6 +177,7 @@ class _Walk:
         self.base = os.path.realpath(root / folder)
         self.diaries: dict[str, Diary] = {}
         self.problems: list[Problem] = []
+        self.misnamed: list[Problem] = []
         self._wanted = wanted
         self._inside = _prefixes(root, self.base)
         self._own = {f"{self.base}{os.sep}{name}" for name in OWN_FOLDERS}
@@ -179,6 +221,8 @@ class _Walk:
         if not entry.is_dir():
             if wanted:
                 self._take(shown + name, entry.path, entry)
+            elif reason := misnamed(name):
+                self.misnamed.append(Problem(path=_UNSAYABLE.sub("\ufffd", shown + name), line=None, reason=reason))
             return False
         if wanted:
             self._leave_out(shown + name, "is a folder, not a diary")

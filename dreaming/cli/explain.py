@@ -40,7 +40,7 @@ def explain(common: Common, what: str | None, *, every: bool, as_json: bool) -> 
     what = printable(what) if what else what
     with common.open_to_read() as home:
         now = common.moment(home)
-        problems = observe(home, now=now).problems
+        problems = observe(home, now=now).trouble
         complain(problems)
         if every and not what:
             found = examined(home, home.store.every(), now=now)
