@@ -26,6 +26,8 @@ NEEDS = (
     ("embeddings", "embedder", "endpoint", "base_url"),
 )
 """Section, key and value that need another key of that section."""
+READABLE = "a readable file"
+"""What is legal where a file cannot be opened."""
 
 
 def default_user_config() -> Path:
@@ -35,7 +37,10 @@ def default_user_config() -> Path:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigProblem:
-    """One thing that is not legal; `key` is dotted, or names the line where a file cannot be read."""
+    """One thing that is not legal; `key` is dotted, or names the line where a file cannot be read.
+
+    Where a file cannot be opened, `found` says why.
+    """
 
     key: str
     found: str
@@ -43,6 +48,8 @@ class ConfigProblem:
     source: str
 
     def __str__(self) -> str:
+        if self.legal == READABLE:
+            return f"{self.source} cannot be read ({self.found}); name {READABLE}"
         return f"{self.key}: found {self.found}, legal: {self.legal} (from {self.source})"
 
 
@@ -256,7 +263,8 @@ def _unreadable(path: Path, error: Exception) -> ConfigProblem:
         line = error.object[: error.start].count(b"\n") + 1
         return ConfigProblem(key=f"line {line}", found="bytes that are no text", legal="UTF-8", source=str(path))
     if isinstance(error, OSError):
-        return ConfigProblem(key="the file", found=error.strerror or "it", legal="a readable file", source=str(path))
+        reason = error.strerror or type(error).__name__
+        return ConfigProblem(key="the file", found=reason, legal=READABLE, source=str(path))
     place = re.search(r" \(at (line \d+), .*\)$", str(error))
     key, found = (place[1], str(error)[: place.start()]) if place else ("the file", str(error))
     return ConfigProblem(key=key, found=_cut(found), legal="TOML", source=str(path))

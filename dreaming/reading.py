@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 
 from dreaming.home import Home
 from dreaming.observe import observe
-from dreaming.places import PAGES, Page, Source, Standing, fragments, opened, pages, place_of
+from dreaming.places import PAGES, NoSuchLinesError, Page, Source, Standing, fragments, opened, pages, place_of
 from memory import search as ranking
 from memory.concepts import is_telling
 from memory.embedders import EmbedderError
@@ -35,6 +35,14 @@ WHOLE_LINES = 4
 """A whole file opened without naming lines says "these lines" only when it is no longer than one chunk."""
 READ = "read by its lines"
 """What stands for the question when lines are opened: all reads of a statement on one day are one."""
+
+
+class BackwardsError(NoSuchLinesError):
+    """A read names a last line that stands before the first."""
+
+    def __init__(self, path: str, start: int, end: int) -> None:
+        super().__init__(path, end)
+        self.args = (f"the lines {start}-{end} are backwards; name the first one first: {path}:{end}-{start}",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +120,7 @@ def search(
     votes += _shown_votes(home, [one for one in answers if isinstance(one, _Line) and one.votes], terms, now)
     trouble = _record(home, votes, query=query, surface=surface, now=now)
     results = tuple(_result(one, terms, recorded=not trouble and one.relevance >= least) for one in returned)
-    return Found(query=query, results=results, problems=(*observed.problems, *silent, *trouble))
+    return Found(query=query, results=results, problems=(*observed.trouble, *silent, *trouble))
 
 
 def get(home: Home, name: str, *, now: datetime, surface: str = "get") -> Read:
@@ -123,6 +131,8 @@ def get(home: Home, name: str, *, now: datetime, surface: str = "get") -> Read:
     """
     observed = observe(home, now=now)
     place = place_of(home, name, now=now)
+    if place.start and place.end and place.end < place.start:
+        raise BackwardsError(place.path, place.start, place.end)
     there = opened(home, place, now=now)
     share = round(min(1.0, READ_LINES / len(there.span)), 4)
     meant = share >= VOTE_FROM if place.start else len(there.span) <= WHOLE_LINES
@@ -135,7 +145,7 @@ def get(home: Home, name: str, *, now: datetime, surface: str = "get") -> Read:
         end_line=there.span.stop - 1,
         text="\n".join(there.lines[there.span.start - 1 : there.span.stop - 1]),
         results=tuple(_opened_result(one, place.path, share, recorded=recorded) for one in there.standing),
-        problems=(*observed.problems, *trouble),
+        problems=(*observed.trouble, *trouble),
     )
 
 

@@ -340,3 +340,25 @@ def test_explain_all_of_a_text_is_all_that_contains_it(house: House) -> None:
     house.write("memory/2026-03-02.md", "- kiln remark\n\n- the boat is blue\n")
     assert call(house, "explain", "--all", "kiln").stdout.count("verdict:") == 1
     assert call(house, "explain", "--all").stdout.count("verdict:") == 2
+
+
+def test_lines_named_backwards_are_refused_with_how_to_name_them(garage: House) -> None:
+    result = call(garage, "get", "memory/2026-03-02.md:9-5")
+    assert result.exit_code == 1
+    assert result.stderr == "dream: the lines 9-5 are backwards; name the first one first: memory/2026-03-02.md:5-9\n"
+
+
+@pytest.mark.parametrize("place", ["", " "])
+def test_a_read_of_nothing_is_refused(garage: House, place: str) -> None:
+    result = call(garage, "get", place)
+    assert result.exit_code == 2
+    assert "say what to read" in result.stderr
+
+
+def test_settings_that_are_not_there_are_said_so_in_one_sentence(garage: House) -> None:
+    result = call(garage, "--config", str(garage.root / "other.toml"))
+    assert result.exit_code == 2
+    first = result.stderr.splitlines()[0]
+    assert (
+        first == f"dream: {garage.root / 'other.toml'} cannot be read (No such file or directory); name a readable file"
+    )

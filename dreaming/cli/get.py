@@ -16,6 +16,10 @@ def get(common: Common, place: str, *, as_json: bool) -> None:
     A read of few named lines counts as a recall of what stands on them, or of what a line of DREAMS.md shows; of a
     whole file of more than 4 lines it does not, nor of MEMORY.md.
     """
+    if not place.strip():
+        raise click.UsageError(
+            "say what to read, as a search prints it, for example: dream get memory/2026-06-15.md:5-8"
+        )
     from dreaming.reading import get as read_at
 
     with common.open_to_read() as home:
