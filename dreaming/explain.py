@@ -5,10 +5,10 @@ from datetime import datetime
 
 from dreaming.home import Home
 from dreaming.known import known
+from dreaming.ledger import kept, known_before, taken_back
 from dreaming.phases.deep import Examined, deep
 from dreaming.phases.night import Night
 from dreaming.places import named
-from dreaming.promote import kept, known_before, taken_back
 from memory.model import FragmentId, Kind
 from memory.promotions import Promotion
 

@@ -5,7 +5,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from dreaming import pages, promote
+from dreaming import ledger, pages
 from dreaming.hearing import Hearing, hear
 from dreaming.history import notice
 from dreaming.home import Home
@@ -56,7 +56,7 @@ def run_night(home: Home, *, phases: Sequence[Phase], now: datetime, progress: P
     """
     with nullcontext() if home.dry else lock(home.root, now=now):
         with suppress(WorkspaceError):  # said once, when the promotions are written
-            promote.recover(home, now=now)
+            ledger.recover(home, now=now)
         notice(home, now=now)
         observed = observe(home, now=now, vectors_at_most=-1)
         heard = hear(home, now=now)
@@ -101,7 +101,7 @@ def _finish(run: Run) -> None:
 
 def _report(run: Run, observed: Observation, heard: Hearing) -> NightReport:
     told = {entry.phase for entry in run.home.narratives.told(night=run.night)}
-    made = promote.made(run.home, run.night)
+    made = ledger.made(run.home, run.night)
     return NightReport(
         night=run.night,
         observed=observed,

@@ -8,9 +8,9 @@ from enum import StrEnum
 
 from dreaming.hearing import said_at, said_chunks
 from dreaming.home import DREAMS, MEMORY, Home
+from dreaming.ledger import archive_names
 from dreaming.masking import masked, masked_lines
 from dreaming.observe import remembered
-from dreaming.promote import archive_names
 from memory.chunking import chunks
 from memory.hiding import legible
 from memory.model import Candidate, Chunk, Fragment, FragmentId, Kind, StatementId

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from dreaming.home import Home
-from dreaming.promote import accepted, claim_of, kept, recover, stands
+from dreaming.ledger import claim_of, kept, recover, stands
+from dreaming.promote import accepted
 from memory.corrections import Verdict, judged
 from memory.promotions import Promotion, State
 from workspace.lock import lock

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from hashlib import sha256
 
-from dreaming import pages, promote
+from dreaming import ledger, pages, promote
 from dreaming.home import Home
 from dreaming.known import known
 from dreaming.phases.deep import Examined, deep, promoted_on
@@ -114,7 +114,7 @@ def run_deep(run: Run) -> None:
     recalled = (c for c in _candidates(run, home.store.recalled()) if promoted_on(c) is None)
     plan = deep(_night(run, tuple(recalled), lines=_lines(run)))
     outcome = _promoted(run, plan.eligible)
-    tonight = {promotion.fragment for promotion in promote.made(home, run.night)}
+    tonight = {promotion.fragment for promotion in ledger.made(home, run.night)}
     refused = tuple(one for one in plan.examined if one.failed and one.candidate.id not in tonight)
     with home.store.writing():
         home.journal.refuse(run.night, (*promote.refusals_of(refused), *outcome.refused))
@@ -123,7 +123,7 @@ def run_deep(run: Run) -> None:
 
 
 def _report_deep(run: Run, ranked: Sequence[Examined], refused: Sequence[Examined], late: Sequence[Refusal]) -> None:
-    made = promote.made(run.home, run.night)
+    made = ledger.made(run.home, run.night)
     promoted = [one for one in made if one.state is not State.PROPOSED]
     waiting = _waiting(ranked, refused, late)
     run.sections[Phase.DEEP] = pages.deep_section(len(ranked), made, waiting)
@@ -147,13 +147,13 @@ def _promoted(run: Run, eligible: Sequence[Examined]) -> promote.Outcome:
         run.failed = True
         run.problems.append(str(error))
         with suppress(WorkspaceError):
-            promote.recover(run.home, now=run.now)
+            ledger.recover(run.home, now=run.now)
         return promote.Outcome(refused=promote.unwritten(eligible))
 
 
 def _lines(run: Run) -> list[str]:
     try:
-        return promote.known_before(run.home, run.night)
+        return ledger.known_before(run.home, run.night)
     except WorkspaceError:
         return []  # said once, when the promotions are written
 
@@ -210,8 +210,8 @@ def _night(run: Run, candidates: Sequence[Candidate], lines: Sequence[str] | Non
         staged_before=journal.staged_before(run.night),
         lexicon=run.home.lexicon,
         known=known(lines or ()),
-        kept=() if lines is None else promote.kept(run.home, now=run.began),
-        taken_back={} if lines is None else promote.taken_back(run.home),
+        kept=() if lines is None else ledger.kept(run.home, now=run.began),
+        taken_back={} if lines is None else ledger.taken_back(run.home),
     )
 
 

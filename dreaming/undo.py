@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dreaming.history import Why, notice, restore, write
 from dreaming.home import DREAMS, MEMORY, Home
-from dreaming.promote import archive_name, archive_names, line_of, recover
+from dreaming.ledger import archive_name, archive_names, line_of, recover
 from memory.changes import Change, Effect, digest_of
 from memory.model import Phase
 from memory.narratives import Narrative

@@ -1,0 +1,142 @@
+"""How promotions stand: in `MEMORY.md`, in the archives and in the record, and making these agree."""
+
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime
+
+from dreaming.draft import composed
+from dreaming.history import recover as recover_files
+from dreaming.home import MEMORY, Home
+from dreaming.known import Kept
+from dreaming.rereading import standing
+from memory.corrections import Claim
+from memory.model import Candidate, FragmentId, place
+from memory.promotions import TAKEN_BACK, Key, Promotion, State, numbered
+from workspace import durable
+
+
+def archive_name(year: int) -> str:
+    """Return the name of the file that keeps what had to make room in a year."""
+    return f"memory/archive/MEMORY-{year}.md"
+
+
+def archive_names(home: Home) -> tuple[str, ...]:
+    """Return the archives there are, oldest year first."""
+    found = (home.root / "memory/archive").glob("MEMORY-[0-9][0-9][0-9][0-9].md")
+    return tuple(archive_name(year) for year in sorted(int(path.stem[-4:]) for path in found))
+
+
+def recover(home: Home, *, now: datetime) -> None:
+    """Make the record agree with the files: what an interrupted night had begun, and what the user took out.
+
+    A line whose marker stands in the file is in force; one that does not was never written, was moved to the
+    archive, was corrected by one that stands there, or was removed by the user, who does not want it back.
+    """
+    home.files.tidy()
+    recover_files(home, now=now)
+    written = {(line.key, line.statements) for line in durable.promoted(home.files.read(MEMORY).text)}
+    promotions = home.promotions
+    with home.store.writing():
+        promotions.withdraw(p.id for p in promotions.all(State.PLANNED) if p.key not in written)
+        latest = promotions.latest()
+        archived = _archived(home, [p.night for p in promotions.all(State.IN_FORCE) if p.key not in written])
+        corrected = {p.replaces for p in latest.values() if p.key in written and p.replaces is not None}
+        for promotion in latest.values():
+            state = _state(promotion, written, archived, corrected)
+            if state is not promotion.state:
+                promotions.settle([promotion.id], state, now=now)
+
+
+def _state(promotion: Promotion, written: set[Key], archived: set[Key], corrected: set[int]) -> State:
+    if promotion.key in written:
+        return State.IN_FORCE
+    if promotion.state is not State.IN_FORCE:
+        return promotion.state
+    if promotion.id in corrected:
+        return State.SUPERSEDED
+    return State.DROPPED if promotion.key in archived else State.REMOVED
+
+
+def _archived(home: Home, nights: Iterable[date]) -> set[tuple[str, str]]:
+    """Return what stands in the archives of the years since the oldest of the nights."""
+    first = min(nights, default=None)
+    if first is None:
+        return set()
+    texts = [home.files.read(name).text for name in archive_names(home) if name >= archive_name(first.year)]
+    return {(line.key, line.statements) for text in texts for line in durable.promoted(text)}
+
+
+def made(home: Home, night: date) -> tuple[Promotion, ...]:
+    """Return what a night promoted or proposed, without what the user took back."""
+    return tuple(one for one in home.promotions.all(night=night) if one.state not in TAKEN_BACK)
+
+
+def stands(home: Home, promotion: Promotion, *, now: datetime) -> bool:
+    """Tell whether a source still says what a promotion was made of."""
+    found = home.store.candidates([promotion.fragment], until=home.local_date(now))
+    return any(standing(home, candidate) is not None for candidate in found)
+
+
+def line_of(promotion: Promotion) -> durable.Line:
+    """Return a promotion as it stands in `MEMORY.md`."""
+    return durable.Line(
+        key=promotion.fragment,
+        text=promotion.text,
+        score=promotion.score,
+        recalls=promotion.recalls,
+        source=place(promotion.path, promotion.start_line, promotion.end_line),
+        statements=numbered(promotion.positions),
+    )
+
+
+def kept(home: Home, *, now: datetime) -> tuple[Kept, ...]:
+    """Return the promotions that stand in `MEMORY.md`, oldest first, each with what it claims."""
+    standing = home.promotions.all(State.IN_FORCE)
+    found = home.store.candidates([promotion.fragment for promotion in standing], until=home.local_date(now))
+    by_id = {candidate.id: candidate for candidate in found}
+    return tuple(_kept(promotion, by_id.get(promotion.fragment)) for promotion in standing)
+
+
+def claim_of(home: Home, promotion: Promotion, *, now: datetime) -> Claim:
+    """Return what a promotion claims, and since when."""
+    found = home.store.candidates([promotion.fragment], until=home.local_date(now))
+    return _kept(promotion, next(iter(found), None)).claim
+
+
+def _kept(promotion: Promotion, candidate: Candidate | None) -> Kept:
+    claim = Claim(heading="", text=promotion.text, day=promotion.night)
+    if candidate is not None:
+        fragment = candidate.fragment
+        said = [fragment.statements[n - 1] for n in promotion.positions if n <= len(fragment.statements)]
+        day = candidate.place.day if candidate.place else promotion.night
+        text = composed(said or fragment.statements, fragment.style)
+        claim = Claim(heading=fragment.heading, text=text, day=day)
+    return Kept(promotion=promotion.id, text=promotion.text, claim=claim)
+
+
+def taken_back(home: Home) -> Mapping[FragmentId, str]:
+    """Return what the user took back or rejected, by fragment, unless it is promoted again."""
+    latest = home.promotions.latest().values()
+    return {promotion.fragment: promotion.text for promotion in latest if promotion.state in TAKEN_BACK}
+
+
+def known_before(home: Home, night: date | None) -> list[str]:
+    """Return what `MEMORY.md` says without what a night itself wrote; all of it without a night."""
+    return lines_before(home, home.files.read(MEMORY).text, night)
+
+
+def lines_before(home: Home, text: str, night: date | None) -> list[str]:
+    """Return what the file says, or said before it had to make room or the user took it out.
+
+    What this night itself wrote is not among it: the night goes on, it does not repeat itself.
+    """
+    promotions = home.promotions.all()
+    own = {durable.wording(promotion.text) for promotion in promotions if promotion.night == night}
+    gone = [promotion.text for promotion in promotions if promotion.state in (State.PROPOSED, State.REMOVED)]
+    return [line for line in (*durable.said(text), *gone) if line not in own]
+
+
+def edited(home: Home, text: str) -> frozenset[Key]:
+    """Return the lines the user reworded: their words are never dropped."""
+    as_written = {p.key: durable.wording(p.text) for p in home.promotions.all(State.IN_FORCE)}
+    marks = ((line.key, line.statements, line.text) for line in durable.promoted(text))
+    return frozenset((key, part) for key, part, words in marks if as_written.get((key, part), words) != words)
