@@ -111,13 +111,15 @@ KNOWN = (
     (
         "the entry of deep is told although MEMORY.md could not be written, and not told anew when it is",
         re.compile(
-            r"(ENOSPC|EACCES) \d+ \([^)]*(MEMORY|mem\.md|mkdir memory/archive)[^)]*\): after [a-z ]+, (DREAMS|dreams)\.md differs"
+            r"(ENOSPC|EACCES) \d+ \([^)]*(MEMORY|mem\.md|mkdir memory/archive)[^)]*\): "
+            r"after [a-z ]+, (DREAMS|dreams)\.md differs"
         ),
     ),
     (
         "moving the oldest entries to the archive is neither tried again nor finished by the next run",
         re.compile(
-            r"(DREAMS|dreams)[-0-9]*\.md (differs: \['[-+]', '[-+](---|\*March)|has too much \['---'|changed while|is missing)"
+            r"(DREAMS|dreams)[-0-9]*\.md "
+            r"(differs: \['[-+]', '[-+](---|\*March)|has too much \['---'|changed while|is missing)"
         ),
     ),
     (
