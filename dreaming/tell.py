@@ -1,5 +1,6 @@
 """Telling a night: from what the phases decided to entries of the dream diary, at most one per phase."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -9,8 +10,10 @@ from dreaming.history import Why, rewrite, write
 from dreaming.home import DREAMS, Home
 from dreaming.narrators.choice import chosen
 from dreaming.narrators.entry import Graduate, Material, Narrator, Request
+from dreaming.narrators.fitness import is_fit, tellable
 from dreaming.narrators.prompts import OVERRIDES, BrokenPromptError, Wishes, request
 from dreaming.narrators.telling import PLAIN, told
+from dreaming.narrators.themes import RECURS
 from memory.language import main_language
 from memory.model import Candidate, Phase
 from memory.narratives import Narrative, Telling
@@ -64,8 +67,8 @@ def tell(home: Home, stories: Sequence[Story], *, night: date, now: datetime, pr
     known = {entry.phase for entry in home.narratives.told(night=night)}
     asked = {one.phase: one.fragments for one in home.narratives.tellings(night) if one.refused}
     answers: list[Answer] = []
-    for story in stories:
-        if story.phase not in known and story.candidates:
+    for story in map(_fit, stories):
+        if story.phase not in known and (story.candidates or story.promoted):
             telling = _telling(home, story, night=night, now=now)
             if asked.get(story.phase) == telling.fragments:
                 continue  # it was asked for in vain, and nothing is new
@@ -80,6 +83,14 @@ def tell(home: Home, stories: Sequence[Story], *, night: date, now: datetime, pr
     except WorkspaceError as error:
         return Outcome(unwritten=(str(error),), notes=notes(answers))
     return Outcome(notes=notes(answers))
+
+
+def _fit(story: Story) -> Story:
+    """Return a story without what is no statement, and without themes that only one of its candidates has."""
+    fit = tuple(one for one in story.candidates if tellable(one.fragment))
+    counts = Counter(tag for one in fit for tag in one.fragment.tags)
+    shared = tuple(tag for tag in story.themes if story.phase is Phase.REM or counts[tag] >= RECURS)
+    return replace(story, candidates=fit, themes=shared, waiting=tuple(filter(is_fit, story.waiting)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,6 +161,7 @@ def _hidden(home: Home, material: Material) -> Material:
         graduates=tuple(replace(one, text=hidden([one.text])[0]) for one in material.graduates),
         waiting=hidden(material.waiting),
         earlier=hidden(material.earlier),
+        headings=hidden(material.headings),
     )
 
 
@@ -187,7 +199,7 @@ def _own_prompts(home: Home) -> tuple[tuple[str, str], ...]:
 
 def _telling(home: Home, story: Story, *, night: date, now: datetime) -> Telling:
     candidates = story.candidates[: TEXTS[story.phase]]
-    texts = tuple(candidate.fragment.text for candidate in candidates)
+    texts = tuple(tellable(candidate.fragment) for candidate in candidates)
     material = Material(
         phase=story.phase,
         night=night,
@@ -196,6 +208,8 @@ def _telling(home: Home, story: Story, *, night: date, now: datetime) -> Telling
         themes=story.themes,
         graduates=tuple(_graduate(home, promotion, night) for promotion in story.promoted[:GRADUATES]),
         waiting=story.waiting[: TEXTS[story.phase]],
+        headings=tuple(candidate.fragment.heading for candidate in candidates),
+        days=tuple(_days(candidate) for candidate in candidates),
     )
     return Telling(
         night=night,
@@ -205,6 +219,11 @@ def _telling(home: Home, story: Story, *, night: date, now: datetime) -> Telling
         material=material.document(),
         fragments=tuple(candidate.id for candidate in candidates),
     )
+
+
+def _days(candidate: Candidate) -> tuple[str, ...]:
+    days = {*candidate.evidence.days, *(sighting.day for sighting in candidate.sightings)}
+    return tuple(day.isoformat() for day in sorted(days))
 
 
 def _language(home: Home, texts: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ from importlib.resources import files
 import pytest
 
 from dreaming.narrators.phrases import FOLDER, counts, deck
+from dreaming.narrators.words import entries
 
 LANGUAGES = ("en", "de", "zh", "ja")
 POOLS = tuple(
@@ -181,3 +182,15 @@ def test_a_sentence_never_said_is_older_than_all_entries() -> None:
 )
 def test_counts_are_told_in_words(language: str, number: int, expected: tuple[str, str, str]) -> None:
     assert tuple(counts(language, recalls=number, days=number, questions=number).values()) == expected
+
+
+def test_every_piece_that_claims_a_repetition_stands_in_a_sentence() -> None:
+    lines = [line for code, pool in POOLS for line in sentences(code, pool)]
+
+    assert [piece for piece in entries("recurring") if sum(piece in line for line in lines) != 1] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("pool", ["rem-lead", "rem-theme", "light-lead", "light-theme"])
+def test_enough_sentences_claim_no_repetition(language: str, pool: str) -> None:
+    assert len([phrase for phrase in deck(language, pool, 0) if not phrase.claims]) >= 5

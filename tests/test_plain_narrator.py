@@ -2,7 +2,7 @@ import re
 import unicodedata
 from dataclasses import replace
 from datetime import date, timedelta
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import pytest
@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dreaming.narrators.entry import LONGEST, PHASES, SHORTEST, Graduate, Material, by_characters, length
+from dreaming.narrators.guard import judged
 from dreaming.narrators.phrases import counts, deck
 from dreaming.narrators.plain import TONGUES, Tongue, plain
 
@@ -474,3 +475,116 @@ def test_a_tag_selects_the_language_and_english_stands_in_for_one_without_senten
     said = own_sentences(entry(replace(material(language), language=tag)), language)
 
     assert said == own_sentences(entry(material(language)), language)
+
+
+def claiming(language: str, *pools: str) -> list[str]:
+    return [phrase.said_of({}) for pool in pools for phrase in deck(language, pool, 0) if phrase.claims]
+
+
+@pytest.mark.parametrize("phase", ["light", "rem"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_that_something_came_up_again_is_said_only_where_it_did(language: str, phase: str) -> None:
+    texts = TEXTS[language][3:]
+    once, often = tuple(("2026-06-17",) for _ in texts), tuple(("2026-06-15", "2026-06-17") for _ in texts)
+    claims = {
+        days: sum(
+            sentence in claiming(language, f"{phase}-lead", f"{phase}-theme")
+            for night in range(30)
+            for sentence in own_sentences(
+                entry(material(language, phase, texts=texts, days=days, night=NIGHT + timedelta(days=night))), language
+            )
+        )
+        for days in (once, often)
+    }
+    assert claims[once] == 0
+    assert phase == "light" or claims[often] > 0
+
+
+@pytest.mark.parametrize(
+    ("language", "theme", "texts"),
+    [
+        ("en", "pump", ("The pump leaks at the valve", "Anna paints the fence", "The bicycle is chained up")),
+        ("en", "day", ("The day shift waters the beds", "Anna has a day off in May")),
+        ("en", "byte", ("The header takes one byte more", "A byte order mark breaks the import")),
+        ("en", "moved", ("Anna moved the bench", "The pump was moved indoors")),
+        ("de", "brachte", ("Anna brachte die Leiter zurück", "Der Postbote brachte ein Paket für die Nachbarin")),
+        ("zh", "上次", ("上次的水泵漏水，换了垫圈", "上次会议定了浇水的时间")),
+        ("zh", "下面", ("兰花只能从下面浇水", "钥匙放在花盆下面")),
+    ],
+)
+def test_a_word_that_occurs_once_or_says_nothing_is_no_theme(language: str, theme: str, texts: tuple[str, ...]) -> None:
+    phases = ("light", "rem") if sum(theme in text for text in texts) > 1 else ("light",)
+    for phase, night in product(phases, range(12)):
+        told = material(language, phase, texts=texts, themes=(theme,), night=NIGHT + timedelta(days=night))
+        assert theme not in MARKS[language].findall(entry(told))
+
+
+@pytest.mark.parametrize(
+    ("language", "theme", "spelled"), [("de", "datenbank", "Datenbank"), ("en", "anna", "Anna"), ("en", "pump", "pump")]
+)
+def test_a_theme_is_spelled_as_the_notes_spell_it(language: str, theme: str, spelled: str) -> None:
+    texts = {
+        "de": ("Die Datenbank wird nachts kopiert", "Tests laufen gegen eine Datenbank"),
+        "en": ("Anna owns the pump", "Pump and valve are new", "Anna paints the fence"),
+    }[language]
+    told = [
+        entry(material(language, "rem", texts=texts, themes=(theme,), night=NIGHT + timedelta(days=n)))
+        for n in range(12)
+    ]
+    quotes = {quote for prose in told for quote in MARKS[language].findall(prose)}
+    assert spelled in quotes
+    assert spelled == theme or theme not in quotes
+
+
+def test_what_is_under_one_heading_is_no_word_that_keeps_turning_up() -> None:
+    texts = ("Garden: The pump leaks at the valve", "Garden: Anna paints the fence")
+    claims = [phrase.said_of({"theme": "Garden"}) for phrase in deck("en", "light-theme", 0)]
+    for number in range(12):
+        night = NIGHT + timedelta(days=number)
+        told = material("en", texts=texts, headings=("Garden", "Garden"), themes=("garden",), night=night)
+        assert not [claim for claim in claims if claim in entry(told)]
+
+
+BILINGUAL = (
+    "Orchids get water only from below, since they rotted last winter",
+    "浇水改到早上六点，因为晚上湿气太重",
+    "Ana wants the fan to run at night",
+    "第二段水管由小李负责",
+)
+
+
+@pytest.mark.parametrize("phase", ["light", "rem"])
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_text_in_another_language_than_the_entry_is_left_out(language: str, phase: str) -> None:
+    prose = entry(material(language, phase, texts=BILINGUAL, themes=()))
+    assert ("浇水" in prose, "Orchids" in prose) == (language == "zh", language == "en")
+
+
+@pytest.mark.parametrize("phase", ["light", "rem"])
+def test_a_text_in_another_language_is_quoted_whole_where_there_is_no_other(phase: str) -> None:
+    prose = entry(material("zh", phase, texts=BILINGUAL[:1], themes=()))
+    assert "「Orchids get water only from below, since they rotted last winter」" in prose
+
+
+@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "The key of the shed lives in the top drawer of the blue cabinet beside the sink"),
+        ("en", "Valve 3 belongs to relay 7, not to relay 5 as the old wiring plan on the door says"),
+        ("de", "Der Schlüssel zum Schuppen liegt in der obersten Schublade des blauen Schranks neben dem Waschbecken"),
+        ("zh", "三号阀门接在七号继电器上，不是门上那张旧接线图写的五号"),
+        ("ja", "物置の鍵は流しの横にある青い戸棚のいちばん上の引き出しに入れてある"),
+    ],
+)
+def test_a_sentence_of_usual_length_is_quoted_whole(language: str, text: str, phase: str) -> None:
+    told = material(language, phase, texts=(text,), waiting=(text,), graduates=(), themes=())
+    opening, closing = MARKS[language].pattern[0], MARKS[language].pattern[-1]
+    assert f"{opening}{text}{closing}" in entry(told)
+
+
+@every_entry
+def test_long_texts_leave_an_entry_that_passes_the_guard(language: str, phase: str) -> None:
+    texts = tuple(f"{one}, {other}" for one, other in pairwise(TEXTS[language]))
+    told = material(language, phase, texts=texts, waiting=texts)
+    assert judged(entry(told), told, recent=()).reason == ""

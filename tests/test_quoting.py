@@ -17,10 +17,10 @@ from dreaming.narrators.quoting import (
     split_heading,
 )
 
-ENGLISH = Manner(inner_marks=("‘", "’"))
-GERMAN = Manner(inner_marks=("‚", "‘"))
-CHINESE = Manner(inner_marks=("『", "』"), punctuation="，；：？！")
-JAPANESE = Manner(inner_marks=("『", "』"), punctuation="、；：？！")
+ENGLISH = Manner(code="en", inner_marks=("‘", "’"))
+GERMAN = Manner(code="de", inner_marks=("‚", "‘"))
+CHINESE = Manner(code="zh", inner_marks=("『", "』"), punctuation="，；：？！")
+JAPANESE = Manner(code="ja", inner_marks=("『", "』"), punctuation="、；：？！")
 ROOM = Room(columns=60, words=12)
 FORBIDDEN = re.compile(r"[`#*<>{}|\n\r]|---|\]\(|\{%")
 
@@ -273,3 +273,39 @@ def test_a_text_that_says_nothing_is_not_quoted(text: str) -> None:
 
 def test_a_han_character_takes_two_columns() -> None:
     assert columns("测试 ok") == 7
+
+
+@pytest.mark.parametrize(
+    ("text", "heading", "expected"),
+    [
+        ("Garden: Understood: orchids get water from below", "Garden", ("Garden", "orchids get water from below")),
+        ("Upper case ending: the ladder is borrowed", "", ("", "Upper case ending: the ladder is borrowed")),
+        ("Understood: orchids get water from below", "", ("", "orchids get water from below")),
+        ("Understood: orchids get water from below", None, ("", "orchids get water from below")),
+        ("明白了：兰花只能从下面浇水", "", ("", "兰花只能从下面浇水")),
+    ],
+)
+def test_a_label_is_no_heading(text: str, heading: str | None, expected: tuple[str, str]) -> None:
+    manner = CHINESE if "明" in text else ENGLISH
+    said = quotation(text, ROOM, manner, heading)
+
+    assert said is not None
+    assert (said.heading, said.claim) == expected
+
+
+def test_a_heading_in_another_script_than_the_entry_is_not_named() -> None:
+    said = quotation("温室: The fan runs at night", ROOM, ENGLISH, "温室")
+
+    assert said is not None
+    assert (said.heading, said.claim) == ("", "The fan runs at night")
+
+
+def test_a_reason_comes_from_the_statement_it_explains_and_from_no_other() -> None:
+    assert quoted("The shed is locked; The pump was replaced because it leaked").reason == ""
+
+
+def test_of_a_text_in_two_languages_the_sentence_in_the_language_of_the_entry_is_quoted() -> None:
+    text = "浇水改到早上六点。 The fan of the greenhouse runs at night."
+
+    assert quoted(text).claim == "The fan of the greenhouse runs at night"
+    assert quoted(text, CHINESE).claim == "浇水改到早上六点"

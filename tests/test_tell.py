@@ -371,6 +371,88 @@ def test_a_taken_out_entry_comes_back_from_the_same_narrator(tmp_path: Path) -> 
     assert house.read("DREAMS.md") == text
 
 
+# -- what is fit to be told ----------------------------------------------------------------------------------------
+
+JUNK = (
+    *("Checked mail, nothing new", "What about the fan?", "HEARTBEAT"),
+    *("systemctl restart mosquitto", "\ufffd\ufffd\ufffd\u02f5 the pump \ufffd runs"),
+)
+TABLE = "| sensor | value |\n| --- | --- |\n| litres/min | 4.5 |\n"
+
+
+def diary(house: House, *lines: str, day: int = 15) -> House:
+    house.write(f"memory/2026-06-{day}.md", "# Garden\n\n" + "".join(f"- {line}\n\n" for line in lines) + TABLE)
+    return house
+
+
+def test_what_could_not_be_promoted_by_its_text_is_not_told(tmp_path: Path) -> None:
+    house = diary(House(tmp_path), *JUNK, "The drip line runs at dawn, because the noon heat burns the leaves")
+    house.night(NIGHT)
+    assert len(told(house)) == 2
+    for prose in told(house):
+        assert "The drip line runs at dawn" in prose
+        assert not [piece for piece in ("mail", "fan?", "HEARTBEAT", "mosquitto", "\ufffd", "litres") if piece in prose]
+
+
+def test_a_night_of_nothing_but_junk_has_no_entry(tmp_path: Path) -> None:
+    house = diary(House(tmp_path), *JUNK)
+    assert house.night(NIGHT).problems == ()
+    assert told(house) == []
+
+
+def test_a_model_is_shown_nothing_that_is_not_fit(tmp_path: Path) -> None:
+    with model(says(ENGLISH)) as (url, asked):
+        diary(studio(tmp_path, url), *JUNK, "The kiln takes cone six, because the new clay melts at eight").night(NIGHT)
+    assert "cone six" in json.dumps([body for _, _, body, _ in asked])
+    assert "mosquitto" not in json.dumps([body for _, _, body, _ in asked])
+
+
+def test_a_theme_of_one_memory_is_neither_shown_nor_counted(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    house.write("memory/2026-06-15.md", "The drip line runs at dawn\n")
+    report = house.night(NIGHT)
+    assert "Theme:" not in house.read("DREAMS.md")
+    assert [phase.counts["themes"] for phase in report.phases if phase.phase is Phase.REM] == [0]
+
+
+def test_a_word_that_says_nothing_is_no_theme_unless_the_glossary_has_it(tmp_path: Path) -> None:
+    lines = "## Shed\n\nThe log of the pump stays dry\n\n## Barn\n\nThe log of the fan is read at noon\n"
+    for wanted in (False, True):
+        (tmp_path / str(wanted)).mkdir()
+        house = House(tmp_path / str(wanted), **({"concepts.glossary": ["log"]} if wanted else {}))
+        house.write("memory/2026-06-15.md", lines)
+        house.night(NIGHT)
+        assert ("Theme: log" in house.read("DREAMS.md")) is wanted
+
+
+def test_a_label_in_a_note_is_no_heading(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    house.write("memory/2026-06-15.md", "- Understood: orchids get water only from below\n\n- The ladder is at Ana's\n")
+    house.night(NIGHT)
+    assert len(told(house)) == 2
+    assert not [prose for prose in told(house) if "Understood" in prose]
+
+
+def test_only_what_stands_on_two_days_is_said_to_come_back(tmp_path: Path) -> None:
+    house = diary(diary(House(tmp_path), "The drip line runs at dawn"), "The drip line runs at dawn", day=14)
+    house.night(NIGHT)
+    with opened(house.root, environ={}, overrides=house.settings) as home:
+        light, _ = home.narratives.tellings(moment(NIGHT).date())
+    assert light.material["days"] == [["2026-06-14", "2026-06-15"]]
+    assert light.material["headings"] == ["Garden"]
+
+
+def test_old_material_without_headings_and_days_is_told_again(tmp_path: Path) -> None:
+    house = studio(tmp_path)
+    house.night(NIGHT, [Phase.LIGHT])
+    with opened(house.root, environ={}, overrides=house.settings) as home:
+        (one,) = home.narratives.tellings(moment(NIGHT).date())
+        old = {name: value for name, value in one.material.items() if name not in ("headings", "days")}
+        with home.store.writing():
+            home.narratives.keep(replace(one, material=old))
+    assert [answer.unwritten for answer in again(house)] == [""]
+
+
 # -- the commands --------------------------------------------------------------------------------------------------
 
 

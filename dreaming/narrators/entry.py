@@ -30,7 +30,11 @@ class Graduate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """What a phase has to tell; texts are untrusted, `earlier` entries are whole and newest first."""
+    """What a phase has to tell; texts are untrusted, `earlier` entries are whole and newest first.
+
+    Text by text, `headings` is what each stands under and `days` when it was written or asked for, as ISO dates; both
+    are empty when that is not known.
+    """
 
     phase: str
     night: date
@@ -40,6 +44,8 @@ class Material:
     graduates: tuple[Graduate, ...] = ()
     waiting: tuple[str, ...] = ()
     earlier: tuple[str, ...] = ()
+    headings: tuple[str, ...] = ()
+    days: tuple[tuple[str, ...], ...] = ()
 
     def document(self) -> dict[str, Any]:
         """Return what can be kept as JSON: all but the earlier entries, which will be others."""
@@ -56,6 +62,8 @@ class Material:
             themes=tuple(document["themes"]),
             graduates=tuple(Graduate(**one) for one in document["graduates"]),
             waiting=tuple(document["waiting"]),
+            headings=tuple(document.get("headings", ())),
+            days=tuple(tuple(days) for days in document.get("days", ())),
         )
 
 

@@ -11,6 +11,8 @@ from typing import TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
+from dreaming.narrators.words import entries
+
 FOLDER = "templates/narrative"
 SLOTS = ("text", "heading", "theme", "reason", "times", "days", "questions")
 """What a sentence may speak of; a slot that is not given is empty."""
@@ -21,11 +23,15 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Phrase:
-    """A sentence of the narrator; `skeletons` are its fixed parts, with and without a heading."""
+    """A sentence of the narrator; `skeletons` are its fixed parts, with and without a heading.
+
+    One that `claims` says that something came up on several days.
+    """
 
     template: Template
     skeletons: tuple[tuple[str, ...], ...]
     images: frozenset[str]
+    claims: bool
 
     def said_of(self, slots: dict[str, str]) -> str:
         """Return the sentence about these texts, which go in as values and are never read as a template."""
@@ -87,7 +93,8 @@ def _phrase(line: str, images: Sequence[str]) -> Phrase:
     skeletons = tuple(
         tuple("".join(part.split()) for part in text.split(_MARK)) for text in dict.fromkeys((bare, headed))
     )
-    return Phrase(template, skeletons, frozenset(i for i in images if re.search(rf"(?<![A-Za-z]){i}", bare)))
+    found = frozenset(image for image in images if re.search(rf"(?<![A-Za-z]){image}", bare))
+    return Phrase(template, skeletons, found, claims=any(piece in line for piece in entries("recurring")))
 
 
 def _lines(language: str, name: str) -> list[str]:

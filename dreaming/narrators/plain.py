@@ -6,7 +6,7 @@ It decides which sentences are said tonight, about which texts, in what order; t
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain, zip_longest
 from operator import itemgetter
 from random import Random
 from types import MappingProxyType
@@ -22,8 +22,11 @@ from dreaming.narrators.entry import (
     code_of,
     length,
 )
+from dreaming.narrators.fitness import is_fit
 from dreaming.narrators.phrases import Phrase, counts, deck, dice, shuffled
-from dreaming.narrators.quoting import Manner, Quotation, Room, quotation, term
+from dreaming.narrators.quoting import Manner, Quotation, Room, inert, quotation, term
+from dreaming.narrators.speech import is_in
+from dreaming.narrators.themes import recurring, telling
 
 MAX_THEMES = 3
 """The strongest themes; behind them come words that merely occur."""
@@ -36,7 +39,9 @@ ASIDES = 0.6
 TAKES = 12
 """Other choices tried when an entry would equal an earlier one."""
 DRAFTS = 2
-"""Rooms in which an entry is written when the widest leaves no room for the reason; narrower ones cut too much."""
+"""Of how many the widest is taken that leaves room for the reason; narrower ones cut too much."""
+MOST_QUOTED = 0.55
+"""Share of an entry that quotes; from 0.6 on the guard takes it for a pile of notes."""
 REASONS = frozenset({"reason", "story"})
 """Pools that say why a text was written."""
 
@@ -66,24 +71,36 @@ class Tongue:
 ENGLISH = Tongue(
     code="en",
     joint=" ",
-    manner=Manner(inner_marks=("‘", "’")),
-    rooms=(Room(columns=88, words=15), Room(columns=60, words=10)),
+    manner=Manner(code="en", inner_marks=("‘", "’")),
+    rooms=(
+        Room(columns=170, words=28),
+        Room(columns=125, words=20),
+        Room(columns=88, words=15),
+        Room(columns=60, words=10),
+    ),
     texts=(2, 3, 3, 3, 4),
     comfortable=150,
 )
 GERMAN = Tongue(
     code="de",
     joint=" ",
-    manner=Manner(inner_marks=("‚", "‘")),
-    rooms=(Room(columns=96, words=14), Room(columns=68, words=9)),
+    manner=Manner(code="de", inner_marks=("‚", "‘")),
+    rooms=(
+        Room(columns=180, words=26),
+        Room(columns=135, words=19),
+        Room(columns=96, words=14),
+        Room(columns=68, words=9),
+    ),
     texts=(2, 3, 3, 3, 4),
     comfortable=150,
 )
 CHINESE = Tongue(
     code="zh",
     joint="",
-    manner=Manner(inner_marks=("『", "』"), punctuation="，；：？！"),
+    manner=Manner(code="zh", inner_marks=("『", "』"), punctuation="，；：？！"),
     rooms=(
+        Room(columns=80, words=16),
+        Room(columns=62, words=14),
         Room(columns=48, words=12),
         Room(columns=38, words=12),
         Room(columns=28, words=12),
@@ -95,8 +112,10 @@ CHINESE = Tongue(
 JAPANESE = Tongue(
     code="ja",
     joint="",
-    manner=Manner(inner_marks=("『", "』"), punctuation="、；：？！"),
+    manner=Manner(code="ja", inner_marks=("『", "』"), punctuation="、；：？！"),
     rooms=(
+        Room(columns=80, words=16),
+        Room(columns=62, words=14),
         Room(columns=46, words=12),
         Room(columns=38, words=12),
         Room(columns=28, words=12),
@@ -110,12 +129,16 @@ TONGUES = MappingProxyType({tongue.code: tongue for tongue in (ENGLISH, GERMAN, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beat:
-    """One step of the story: where it stands in the entry, from which pool it is said, about what."""
+    """One step of the story: where it stands in the entry, from which pool it is said, about what.
+
+    Only of what `recurs` on another day it is said that it does.
+    """
 
     place: int
     pool: str
     slots: dict[str, str] = field(default_factory=dict)
     required: bool = False
+    recurs: bool = False
 
 
 def plain(material: Material) -> str | None:
@@ -123,12 +146,15 @@ def plain(material: Material) -> str | None:
     tongue = TONGUES.get(code_of(material.language), ENGLISH)
     for take in range(TAKES):
         written = (_written(material, tongue, room, take) for room in tongue.rooms)
-        fitting = (pen for pen in written if pen and pen.total <= LONGEST and pen.prose() not in material.earlier)
-        drafts = islice(fitting, DRAFTS)
-        widest = next(drafts, None)
-        if widest:
-            return next((pen for pen in chain([widest], drafts) if not pen.omitted & REASONS), widest).prose()
+        drafts = {pen.prose(): pen for pen in written if pen and _is_new(pen, material)}
+        telling = [pen for pen in drafts.values() if pen.quoted_share <= MOST_QUOTED] or list(drafts.values())
+        if telling:
+            return min(telling[:DRAFTS], key=lambda pen: bool(pen.omitted & REASONS)).prose()
     return None
+
+
+def _is_new(pen: "Pen", material: Material) -> bool:
+    return pen.total <= LONGEST and pen.prose() not in material.earlier
 
 
 def _written(material: Material, tongue: Tongue, room: Room, take: int) -> "Pen | None":
@@ -161,13 +187,14 @@ class Pen:
         self._said: list[tuple[int, str]] = []
         self._phrases: list[Phrase] = []
         self._images: set[str] = set()
+        self._quoted = 0
         self.omitted: set[str] = set()
         self.chance = dice(f"{material.night.isoformat()} {material.phase} {take}")
         self.total = 0
 
     def say(self, beat: Beat, *, limit: int = sys.maxsize) -> None:
         """Say the beat, unless the entry would grow over the limit."""
-        phrase = self._phrase(beat.pool)
+        phrase = self._phrase(beat.pool, recurs=beat.recurs)
         sentence = phrase.said_of(beat.slots)
         size = length(sentence, self._tongue.code)
         if self.total + size > limit:
@@ -177,6 +204,12 @@ class Pen:
         self._phrases.append(phrase)
         self._images |= phrase.images
         self.total += size
+        self._quoted += sum(len(beat.slots.get(name, "")) for name in ("text", "reason"))
+
+    @property
+    def quoted_share(self) -> float:
+        """How much of the entry stands in quotation marks; what only quotes the notes tells nothing."""
+        return self._quoted / max(1, len(self.prose()))
 
     def prose(self) -> str:
         """Return what was said, in order."""
@@ -186,8 +219,9 @@ class Pen:
         """Return the first of the places where least is said."""
         return min(places, key=lambda place: sum(place == said for said, _ in self._said))
 
-    def _phrase(self, pool: str) -> Phrase:
-        cards = [phrase for phrase in deck(self._tongue.code, pool, self._turn(pool)) if phrase not in self._phrases]
+    def _phrase(self, pool: str, *, recurs: bool) -> Phrase:
+        every = (phrase for phrase in deck(self._tongue.code, pool, self._turn(pool)) if phrase not in self._phrases)
+        cards = [phrase for phrase in every if recurs or not phrase.claims]
         return max(cards, key=lambda phrase: (phrase.age(self._earlier), -len(phrase.images & self._images)))
 
     def _turn(self, pool: str) -> int:
@@ -202,7 +236,10 @@ class Weaver:
     def __init__(self, material: Material, tongue: Tongue, room: Room, chance: Random) -> None:
         self._material, self._tongue, self._room, self._chance = material, tongue, room, chance
         self._earlier = _unspaced(material.earlier)
-        themes = (term(theme, room.for_a_name, tongue.manner) for theme in material.themes)
+        self._headings = dict(zip(material.texts, material.headings, strict=False))
+        dated = zip(material.texts, material.days, strict=False)
+        self._days = {inert(part).casefold(): days for text, days in dated for part in self._parts(text)}
+        themes = (term(theme, room.for_a_name, tongue.manner) for theme in _themes(material, tongue.code))
         self._themes = tuple(dict.fromkeys(theme for theme in themes if theme))[:MAX_THEMES]
 
     def day(self) -> tuple[Beat, ...]:
@@ -211,7 +248,9 @@ class Weaver:
         woven = _one_reason(self._woven(self._quotations(self._material.texts))[:number], among=2)
         if not woven:
             return ()
-        lead = Beat(place=LEAD, pool=f"{self._material.phase}-lead", slots=_text(woven[0]), required=True)
+        recurs = self._recurs(woven[0].source)
+        pool = f"{self._material.phase}-lead"
+        lead = Beat(place=LEAD, pool=pool, slots=_text(woven[0]), required=True, recurs=recurs)
         links = [self._link(n, woven[n], woven[n + 1]) for n in range(len(woven) - 1)]
         rest = shuffled([*links[1:2], *self._aside(), *self._theme(links)], self._chance)
         return (lead, *links[:1], *_reasons(woven, (REASON, PARTNER_REASON)), *rest, *links[2:])
@@ -219,7 +258,8 @@ class Weaver:
     def choice(self) -> tuple[Beat, ...]:
         """Deep: who was kept and on what evidence, or that nobody was, and who still waits."""
         graduates = self._material.graduates[:MAX_GRADUATES]
-        quoted = [(said, g) for g in graduates if (said := quotation(g.text, self._room, self._tongue.manner))]
+        every = [(said, g) for g in graduates if (said := self._quotation(g.text, ""))]
+        quoted = sorted(every, key=lambda one: one[0].foreign)
         kept = _one_reason([said for said, _ in quoted], among=1)
         waiting = _one_reason(self._waiting(quoted), among=0 if kept else 1)
         if not kept and not waiting:
@@ -250,16 +290,41 @@ class Weaver:
         return Beat(place=place, pool=pool, slots=_text(said) | words, required=place == LEAD)
 
     def _quotations(self, texts: Sequence[str]) -> list[Quotation]:
-        """Quote each text once, the fresh ones first."""
-        said = (quotation(text, self._room, self._tongue.manner) for text in texts[:MAX_TEXTS])
-        quoted = {one.claim: one for one in said if one}
-        return sorted(quoted.values(), key=self._freshness, reverse=True)
+        """Quote each statement once, the fresh ones first; those in another language only where there are no others."""
+        lists = [
+            [self._quotation(part, self._heading(text)) for part in self._parts(text)] for text in texts[:MAX_TEXTS]
+        ]
+        quoted = {one.claim: one for one in chain(*zip_longest(*lists)) if one}
+        own = [one for one in quoted.values() if not one.foreign]
+        return sorted(own or quoted.values(), key=self._freshness, reverse=True)
 
-    def _freshness(self, said: Quotation) -> tuple[bool, int]:
-        """Rank what is quoted whole above what must leave a word out, then by how many entries ago it was told."""
+    def _parts(self, text: str) -> list[str]:
+        """Return the statements of a text that stand alone, each under its heading; else the text."""
+        heading = self._heading(text)
+        if heading is None:
+            return [text]
+        prefix = f"{heading}: " if heading and text.startswith(f"{heading}: ") else ""
+        parts = [part for part in text.removeprefix(prefix).split("; ") if is_fit(part)]
+        return [f"{prefix}{part}" for part in parts] or [text]
+
+    def _heading(self, text: str) -> str | None:
+        """Return what a text stands under, None when that is not known."""
+        return self._headings.get(text, None if text in self._material.texts else "")
+
+    def _quotation(self, text: str, heading: str | None) -> Quotation | None:
+        """Quote a text under its heading; one in another language whole."""
+        said = quotation(text, self._room, self._tongue.manner, heading)
+        return said.undivided if said and said.foreign else said
+
+    def _recurs(self, *sources: str) -> bool:
+        """Tell whether texts were written or asked for on more than one day, as far as that is known."""
+        return len({day for source in sources for day in self._days.get(source, ())}) > 1
+
+    def _freshness(self, said: Quotation) -> tuple[bool, int, bool]:
+        """Rank what leaves no word out above what must, what was told long ago, and at last what is whole."""
         claim, whole = (told.rstrip("…") for told in _unspaced([said.claim, said.whole]))
         ago = (ago for ago, entry in enumerate(self._earlier) if claim in entry or whole in entry)
-        return not said.elided, next(ago, len(self._earlier))
+        return not said.elided, next(ago, len(self._earlier)), not said.cut
 
     def _woven(self, quotations: Sequence[Quotation]) -> list[Quotation]:
         """Put one that says why in front, behind it the one closest to it, then the rest; fresh ones always first."""
@@ -298,11 +363,23 @@ class Weaver:
         if not fresh:
             return []
         place = BEFORE_LEAD if self._material.phase == "rem" and self._chance.random() < 0.5 else THEME
-        return [Beat(place=place, pool=f"{self._material.phase}-theme", slots={"theme": self._chance.choice(fresh)})]
+        theme = self._chance.choice(fresh)
+        recurs = self._recurs(*(source for source in self._days if theme.casefold() in source))
+        return [Beat(place=place, pool=f"{self._material.phase}-theme", slots={"theme": theme}, recurs=recurs)]
 
     def _aside(self) -> list[Beat]:
         place = self._chance.choice((BEFORE_LEAD, ASIDE, ASIDE))
         return [Beat(place=place, pool="musing")] if self._chance.random() < ASIDES else []
+
+
+def _themes(material: Material, code: str) -> tuple[str, ...]:
+    """Return the words that recur, tell something and belong to the language; REM has counted them in more texts."""
+    headed = zip_longest(material.texts, material.headings, fillvalue="")
+    bodies = [text.removeprefix(f"{heading}: ") for text, heading in headed]
+    own = [text for text in material.texts if is_in(text, code)] or material.texts
+    found = material.themes if material.phase == "rem" else recurring(material.themes, bodies)
+    spoken = [theme for theme in found if is_in(theme, code) or any(theme.casefold() in one.casefold() for one in own)]
+    return telling(spoken, own, code)
 
 
 def _one_reason(told: Sequence[Quotation], *, among: int) -> list[Quotation]:

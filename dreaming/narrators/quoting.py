@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from icu4py.breakers import CharacterBreaker, WordBreaker
 
+from dreaming.narrators.speech import is_in
 from memory.markdown import CJK
 from memory.sentences import sentence_ends
 
@@ -31,6 +32,7 @@ SHORTEST_CUT = 0.45
 _LINK = re.compile(r"!?\[([^\]\[]*)\]\([^()\s]*(?:\s[^()]*)?\)")
 _URL = re.compile(rf"\b[A-Za-z][A-Za-z0-9+.-]*://(?:[^\s/@]*@)?([^\s/{CJK}，。；：）]+)[^\s{CJK}，。；：）]*")
 _HIDDEN = re.compile(r"<!--.*?-->|\x1b\[[0-9;?]*[A-Za-z]", re.DOTALL)
+_LABEL = re.compile(r"([^:：。.!?！？,，;；]{1,40})(?::\s|：\s*)(?=.)")
 _LEAD = re.compile(r"^(?:[-+•·–—→›∗\s]+|\[[ xX]\]\s)+")
 _CLAUSE_END = re.compile(
     r"(?:[,;:](?=\s)|\s[–—-]\s|[—，、；：])"  # what follows may turn the meaning round, and then it is no place to stop
@@ -88,6 +90,7 @@ class Room:
 class Manner:
     """How a language quotes: its marks for a quotation inside a quotation, and its own forms of `,;:?!` if any."""
 
+    code: str
     inner_marks: tuple[str, str]
     punctuation: str = ""
 
@@ -97,7 +100,7 @@ class Quotation:
     """What can be quoted of one text: its claim and its reason apart, or the `whole` sentence.
 
     Heading and reason may be empty. A story is a reason that tells what happened before; a backstory is a whole text
-    of that kind.
+    of that kind. What is `foreign` is in another language than the entry; what is `cut` lacks its end.
     """
 
     heading: str
@@ -108,6 +111,12 @@ class Quotation:
     is_backstory: bool
     source: str
     elided: bool
+    foreign: bool
+
+    @property
+    def cut(self) -> bool:
+        """Whether the claim had no room up to its end."""
+        return self.claim.endswith("…")
 
     @property
     def undivided(self) -> "Quotation":
@@ -115,11 +124,14 @@ class Quotation:
         return replace(self, claim=self.whole, reason="")
 
 
-def quotation(text: str, room: Room, manner: Manner) -> Quotation | None:
-    """Return what can be quoted of a text; None when nothing sayable is in it."""
+def quotation(text: str, room: Room, manner: Manner, heading: str | None = None) -> Quotation | None:
+    """Return what can be quoted of a text; None when nothing sayable is in it.
+
+    Where it is not known what the text stands under, a label in front is taken for a heading.
+    """
     line = inert(text)
-    heading, body = split_heading(line)
-    sentence = _main_sentence(body)
+    head, body = split_heading(line) if heading is None else _under(inert(heading), line)
+    sentence = _main_sentence(body, manner.code)
     if not sentence:
         return None
     claim, reason = _split_reason(sentence) or (sentence, _next_reason(body, sentence))
@@ -127,7 +139,7 @@ def quotation(text: str, room: Room, manner: Manner) -> Quotation | None:
     if not spoken:
         return None
     return Quotation(
-        heading=term(heading, room.for_a_name, manner),
+        heading=term(head, room.for_a_name, manner) if is_in(head, manner.code) else "",
         claim=spoken,
         reason=_spoken(reason, room, manner),
         whole=whole,
@@ -135,6 +147,7 @@ def quotation(text: str, room: Room, manner: Manner) -> Quotation | None:
         is_backstory=not reason and _matches("why-events", claim),
         source=line.casefold(),
         elided=_matches("unspoken", sentence),
+        foreign=not is_in(sentence, manner.code),
     )
 
 
@@ -168,7 +181,7 @@ def _printable(text: str) -> Iterator[str]:
 def split_heading(line: str) -> tuple[str, str]:
     """Split `Heading: statement`; a label that only names the kind of note (`Rule:`) is dropped."""
     heading, body = "", line
-    while match := re.match(r"([^:：。.!?！？,，;；]{1,40})(?::\s|：\s*)(?=.)", body):
+    while match := _LABEL.match(body):
         label = match[1].strip()
         rest = body[match.end() :]
         if columns(label) > MAX_HEADING_COLUMNS or columns(rest) < 4:
@@ -181,9 +194,18 @@ def split_heading(line: str) -> tuple[str, str]:
     return heading, body
 
 
-def _main_sentence(body: str) -> str:
-    """Return the first sentence that says something, else the longest; empty for an empty body."""
-    sentences = _sentences(body)
+def _under(heading: str, line: str) -> tuple[str, str]:
+    """Return the heading and what stands under it, without labels that only name the kind of note."""
+    body = line.removeprefix(f"{heading}: ") if heading else line
+    while (match := _LABEL.match(body)) and match[1].strip().casefold() in _labels():
+        body = body[match.end() :]
+    return heading, body
+
+
+def _main_sentence(body: str, code: str) -> str:
+    """Return the first sentence that says something, in a language if there is one; else the longest, or nothing."""
+    every = _sentences(body)
+    sentences = [sentence for sentence in every if is_in(sentence, code)] or every
     return next((s for s in sentences if columns(s) >= MIN_CLAIM_COLUMNS), max(sentences, key=columns, default=""))
 
 
@@ -193,8 +215,8 @@ def _split_reason(sentence: str) -> tuple[str, str] | None:
 
 
 def _next_reason(body: str, sentence: str) -> str:
-    """Return the sentence behind it that says why."""
-    behind = body.partition(sentence)[2]
+    """Return the sentence behind it that says why, in the same statement."""
+    behind = body.partition(sentence)[2].partition("; ")[0]
     reasons = (s for s in _sentences(behind) if any(_matches(name, s) for name in REASONS))
     return next((reason for reason in reasons if columns(reason) >= MIN_CLAIM_COLUMNS), "")
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from dreaming.narrators.themes import is_faint
 from dreaming.phases.light import lively
 from dreaming.phases.night import Night
 from dreaming.scoring import Theme, confidence, recurring, themes
@@ -19,7 +20,7 @@ class Truth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemPlan:
-    """What REM looked at, the strong themes, and the candidate truths, best first."""
+    """What REM looked at, the strong themes that tell something, and the candidate truths, best first."""
 
     considered: tuple[Candidate, ...]
     distinct: tuple[Candidate, ...]
@@ -36,10 +37,11 @@ def rem(night: Night) -> RemPlan:
     truths = sorted((believed(c) for c in distinct), key=lambda t: (-t.confidence, t.candidate.fragment.text))
     tags = (c.fragment.tags for c in distinct)
     strong = themes(tags, min_strength=config.min_pattern_strength, limit=config.limit)
+    wanted = {term.casefold() for term in night.config.concepts.glossary}
     return RemPlan(
         considered=considered,
         distinct=distinct,
-        themes=recurring(strong),
+        themes=tuple(theme for theme in recurring(strong) if theme.tag in wanted or not is_faint(theme.tag)),
         truths=tuple(t for t in truths if t.confidence >= config.min_confidence)[: config.max_truths],
     )
 
