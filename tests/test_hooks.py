@@ -151,6 +151,15 @@ def test_input_that_is_no_hook_is_answered_with_nothing_and_one_sentence(kiln: H
     assert result.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("raw", "said"), [(b" ", "nothing came"), (b"garbage", "what came is no JSON"), (b"[1]", "is JSON of another kind")]
+)
+def test_what_came_in_place_of_a_hook_is_said_in_words(kiln: House, raw: bytes, said: str) -> None:
+    sentence = call("stop", raw, *at(kiln)).stderr
+    assert said in sentence
+    assert "Error" not in sentence
+
+
 def test_the_folder_of_the_session_serves_when_it_has_a_memory(kiln: House) -> None:
     said = reply(call("session-start", {**START, "cwd": str(kiln.root)}))
     assert "The kiln takes cone six" in said["hookSpecificOutput"]["additionalContext"]

@@ -88,19 +88,23 @@ def within(seconds: float, work: Callable[[], dict[str, object]]) -> Attempt | N
 
 
 def _answer(common: Common, event: str) -> dict[str, object]:
-    from dreaming.hooks import Event, answered
+    from dreaming.hooks import Event, NotAHookError, answered
     from dreaming.narrators import NARRATING
 
     if os.environ.get(NARRATING):
         return NOTHING
-    return answered(
-        Event(event),
-        _read(sys.stdin.buffer),
-        workspace=common.workspace,
-        config=common.config,
-        environ=os.environ,
-        now=common.now or datetime.now(UTC),
-    )
+    raw = _read(sys.stdin.buffer)
+    try:
+        return answered(
+            Event(event),
+            raw,
+            workspace=common.workspace,
+            config=common.config,
+            environ=os.environ,
+            now=common.now or datetime.now(UTC),
+        )
+    except NotAHookError as error:
+        raise NotAHookError(_in_words(raw)) from error
 
 
 def _read(stdin: BinaryIO) -> bytes:
@@ -111,6 +115,17 @@ def _read(stdin: BinaryIO) -> bytes:
         if size <= MOST_BYTES:
             kept.append(chunk)
     return b"".join(kept) if size <= MOST_BYTES else b""
+
+
+def _in_words(raw: bytes) -> str:
+    """Return what came in place of a JSON object, without the name of an error."""
+    if not raw.strip():
+        return "nothing came, or more than a megabyte"
+    try:
+        json.loads(raw)
+    except (ValueError, RecursionError):
+        return "what came is no JSON"
+    return "what came is JSON of another kind"
 
 
 def _print(answer: dict[str, object], trouble: str | None) -> None:
