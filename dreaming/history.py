@@ -34,7 +34,7 @@ def write(home: Home, document: Document, text: str, why: Why, effects: Sequence
     """
     if text == document.text:
         return 0
-    with home.store.writing():
+    with home.store.writing(lasting=True):
         change = _plan(home, document.name, _image(home, document), _seen(home, text), why, effects)
     try:
         home.files.write(document, text)
@@ -51,7 +51,7 @@ def restore(home: Home, document: Document, text: str | None, why: Why, effects:
     """Bring a file to a text, or remove it when that is None, and record that; return the number of the change."""
     if text is not None:
         return write(home, document, text, why, effects)
-    with home.store.writing():
+    with home.store.writing(lasting=True):
         change = _plan(home, document.name, _image(home, document), None, why, effects)
     try:
         home.files.remove(document)

@@ -100,6 +100,7 @@ def narrate(
     Raise NothingToTellError or HeldError.
     """
     with lock(home.root, now=now):
+        home.files.tidy()
         night = night or home.narratives.last_told()
         tellings = [one for one in home.narratives.tellings(night) if one.phase in phases] if night else []
         if not tellings:

@@ -25,10 +25,14 @@ QUOTING = frozenset({"stands_alone", "not_promoted"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of the eligible candidates: who was refused after all, and the days whose lines had to make room."""
+    """What became of the eligible candidates: who was refused after all, and the days whose lines had to make room.
+
+    `failed` tells that `MEMORY.md` could not be written, so that nothing is known of them yet.
+    """
 
     refused: tuple[Refusal, ...] = ()
     dropped_dates: tuple[date, ...] = ()
+    failed: bool = False
 
 
 def promote(home: Home, eligible: Sequence[Examined], *, night: date, now: datetime) -> Outcome:
@@ -130,7 +134,7 @@ class _Desk:
 
 def _write(home: Home, desk: _Desk, *, now: datetime, reason: str = "what the night promoted") -> None:
     standing = {promotion.key: promotion for promotion in desk.standing.values()}
-    with home.store.writing():
+    with home.store.writing(lasting=True):
         planned = home.promotions.plan(promotion for promotion in desk.chosen if not promotion.id)
     ends = {State.DROPPED: desk.revision.dropped, State.SUPERSEDED: desk.revision.replaced}
     gone = [

@@ -119,15 +119,17 @@ def run_deep(run: Run) -> None:
     with home.store.writing():
         home.journal.refuse(run.night, (*promote.refusals_of(refused), *outcome.refused))
     run.dropped_dates += outcome.dropped_dates
-    _report_deep(run, plan.examined, refused, outcome.refused)
+    _report_deep(run, plan.examined, refused, outcome)
 
 
-def _report_deep(run: Run, ranked: Sequence[Examined], refused: Sequence[Examined], late: Sequence[Refusal]) -> None:
+def _report_deep(run: Run, ranked: Sequence[Examined], refused: Sequence[Examined], outcome: promote.Outcome) -> None:
+    late = outcome.refused
     made = ledger.made(run.home, run.night)
     promoted = [one for one in made if one.state is not State.PROPOSED]
     waiting = _waiting(ranked, refused, late)
     run.sections[Phase.DEEP] = pages.deep_section(len(ranked), made, waiting)
-    run.stories.append(_deep_story(run, ranked, promoted, waiting))
+    if not outcome.failed:  # the next run tells how it ended
+        run.stories.append(_deep_story(run, ranked, promoted, waiting))
     first = [one.failed[0].name for one in refused] + [one.gate for one in late]
     silent = {"recalled": run.home.store.silent_count()}
     run.refused = {gate: count for gate, count in (Counter(first) + Counter(silent)).items() if count}
@@ -148,7 +150,7 @@ def _promoted(run: Run, eligible: Sequence[Examined]) -> promote.Outcome:
         run.problems.append(str(error))
         with suppress(WorkspaceError):
             ledger.recover(run.home, now=run.now)
-        return promote.Outcome(refused=promote.unwritten(eligible))
+        return promote.Outcome(refused=promote.unwritten(eligible), failed=True)
 
 
 def _lines(run: Run) -> list[str]:

@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from dreaming.history import Why, rewrite, write
-from dreaming.home import DREAMS, Home
+from dreaming.home import ATTEMPTS, DREAMS, Home
 from dreaming.narrators.choice import chosen
 from dreaming.narrators.entry import Graduate, Material, Narrator, Request
 from dreaming.narrators.fitness import is_fit, tellable
@@ -20,7 +20,7 @@ from memory.narratives import Narrative, Telling
 from memory.promotions import Promotion
 from memory.trust import redacted
 from workspace import dreams
-from workspace.errors import WorkspaceError
+from workspace.errors import ExternallyChangedError, WorkspaceError
 
 TEXTS = {Phase.LIGHT: 12, Phase.REM: 8, Phase.DEEP: 12}
 GRADUATES = 5
@@ -124,7 +124,7 @@ def answered(home: Home, telling: Telling, *, progress: Progress = unseen) -> An
     others = [one for one in home.narratives.told(limit=REMEMBERED + 1) if _is_other(one, telling)]
     recent = tuple(one.prose for one in others)[:REMEMBERED]
     material = _hidden(home, replace(Material.of(telling.material), earlier=recent))
-    material = replace(material, language=_language(home, material.texts) if material.texts else material.language)
+    material = replace(material, language=_language(home, material))
     wanted, unused = _request(home, material, narrator)
     with progress(f"{telling.phase}: {asked}") if narrator else nullcontext():
         result = told(narrator, wanted, recent=recent, seconds=home.config.narrative.timeout_seconds)
@@ -203,7 +203,7 @@ def _telling(home: Home, story: Story, *, night: date, now: datetime) -> Telling
     material = Material(
         phase=story.phase,
         night=night,
-        language=_language(home, texts),
+        language="",
         texts=texts,
         themes=story.themes,
         graduates=tuple(_graduate(home, promotion, night) for promotion in story.promoted[:GRADUATES]),
@@ -216,7 +216,7 @@ def _telling(home: Home, story: Story, *, night: date, now: datetime) -> Telling
         phase=story.phase,
         stamp=stamped(now.astimezone(home.zone)),
         asked=PLAIN,
-        material=material.document(),
+        material=replace(material, language=_language(home, material)).document(),
         fragments=tuple(candidate.id for candidate in candidates),
     )
 
@@ -226,10 +226,11 @@ def _days(candidate: Candidate) -> tuple[str, ...]:
     return tuple(day.isoformat() for day in sorted(days))
 
 
-def _language(home: Home, texts: Sequence[str]) -> str:
-    """Return the language of the entry: the configured one, else that of the material."""
+def _language(home: Home, material: Material) -> str:
+    """Return the language of the entry: the configured one, else that of what was kept, else of all the material."""
     wishes = (home.config.narrative.language, home.config.dreaming.language)
-    return next((wish for wish in wishes if wish != "auto"), None) or main_language(texts)
+    kept = tuple(graduate.text for graduate in material.graduates)
+    return next((wish for wish in wishes if wish != "auto"), None) or main_language(kept or material.texts)
 
 
 def _graduate(home: Home, promotion: Promotion, night: date) -> Graduate:
@@ -249,9 +250,12 @@ def _write(home: Home, *, night: date, now: datetime) -> None:
     if not dreams.has_diary(home.files.read(DREAMS).text):
         new = [entry for entry in new if entry.night != night]
         new += reversed(home.narratives.told(night=night))
-    if not new:
-        return
+    if new:
+        _write_new(home, new, night=night, now=now)
+    archive(home, now=now)
 
+
+def _write_new(home: Home, new: Sequence[Narrative], *, night: date, now: datetime) -> None:
     def with_entries(text: str) -> str:
         for entry in new:
             text = dreams.with_entry(text, entry.stamp, entry.prose)
@@ -261,7 +265,6 @@ def _write(home: Home, *, night: date, now: datetime) -> None:
     with home.store.writing():
         for entry in new:
             home.narratives.wrote(entry.night, entry.phase)
-    archive(home, now=now)
 
 
 def archive_name(year: int) -> str:
@@ -270,7 +273,14 @@ def archive_name(year: int) -> str:
 
 
 def archive(home: Home, *, now: datetime) -> None:
-    """Move entries there is no room for to the archive of the year."""
+    """Move entries there is no room for to the archive of the year; again when somebody saved the diary meanwhile."""
+    for _ in range(ATTEMPTS - 1):
+        with suppress(ExternallyChangedError):
+            return _archive(home, now=now)
+    return _archive(home, now=now)
+
+
+def _archive(home: Home, *, now: datetime) -> None:
     document = home.files.read(DREAMS)
     text, removed = dreams.without_oldest(document.text, home.config.narrative.diary_entries)
     if removed:

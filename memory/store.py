@@ -148,12 +148,16 @@ class Store:
             raise BrokenStoreError(self.path, str(error)) from error
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Hold the write lock for the block: all of it is kept, or nothing; nested blocks join the outer one."""
+    def writing(self, *, lasting: bool = False) -> Iterator[None]:
+        """Hold the write lock for the block: all of it is kept, or nothing; nested blocks join the outer one.
+
+        What is `lasting` outlives a power cut from its end on; a vote may be lost in one.
+        """
         connection = self.db.conn
         if connection.in_transaction:
             yield
             return
+        connection.execute(f"PRAGMA synchronous = {'FULL' if lasting else 'NORMAL'}")
         # A deferred transaction that turns into a write fails at once when another one wrote in between.
         connection.execute("BEGIN IMMEDIATE")
         try:

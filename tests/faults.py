@@ -269,7 +269,6 @@ def night(house: House, at: str, fault: Fault | None = None) -> tuple[str, Any]:
         if fault is not None:
             fault.install()
         with opened(house.root, environ={}, overrides=house.settings) as home:
-            home.files.tidy()
             report = run_night(home, phases=tuple(Phase), now=moment(at))
         return [] if fault is None else [*fault.seen, *(f"problem: {one}" for one in report.problems)]
 

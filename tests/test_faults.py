@@ -4,7 +4,6 @@
 """
 
 import os
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -107,28 +106,6 @@ SCENARIOS = (
     ),
 )
 
-KNOWN = (
-    (
-        "the entry of deep is told although MEMORY.md could not be written, and not told anew when it is",
-        re.compile(
-            r"(ENOSPC|EACCES) \d+ \([^)]*(MEMORY|mem\.md|mkdir memory/archive)[^)]*\): "
-            r"after [a-z ]+, (DREAMS|dreams)\.md differs"
-        ),
-    ),
-    (
-        "moving the oldest entries to the archive is neither tried again nor finished by the next run",
-        re.compile(
-            r"(DREAMS|dreams)[-0-9]*\.md "
-            r"(differs: \['[-+]', '[-+](---|\*March)|has too much \['---'|changed while|is missing)"
-        ),
-    ),
-    (
-        "a section that could not be written when DREAMS.md was made comes behind the later ones",
-        re.compile(r"(ENOSPC|EACCES) .*, (DREAMS|dreams)\.md differs: \['[-+]## (Light|REM|Deep) Sleep"),
-    ),
-)
-"""What is wrong elsewhere and not mended yet; whoever mends it takes it out here."""
-
 BARE = replace(SCENARIOS[1], name="bare", exchanges=False)
 BREAKING = tuple(kind for kind in KINDS if "saved" not in kind)
 SAVING = tuple(kind for kind in KINDS if "saved" in kind)
@@ -152,21 +129,19 @@ def tried(stage: Stage, kind: str) -> list[str]:
     """Let a kind of fault happen at all points or at some, and return what was wrong after it."""
     points = stage.points(kind)
     points = points if SOAK else spread(points, POINTS, shift=KINDS.index(kind) * 7)
-    problems = unknown(problem for point in points for problem in stage.problems(kind, point))
+    problems = noted(problem for point in points for problem in stage.problems(kind, point))
     counted(stage, kind, len(points))
     return problems
 
 
-def unknown(problems: Iterable[str]) -> list[str]:
-    """Return the problems that are not known yet; a soak notes each as soon as it is found."""
+def noted(problems: Iterable[str]) -> list[str]:
+    """Return the problems; a soak notes each as soon as it is found."""
     new = []
     for problem in problems:
-        reason = next((reason for reason, said in KNOWN if said.search(problem)), None)
-        if reason is None:
-            new.append(problem)
+        new.append(problem)
         if SOAK:
             with Path(f"{SOAK}.problems").open("a", encoding="utf-8") as file:
-                file.write(f"{reason or 'NEW'}: {problem}\n")
+                file.write(f"{problem}\n")
     return new
 
 
@@ -209,7 +184,7 @@ def test_a_night_that_is_killed_again_while_it_is_finished_ends_like_one_left_al
         for first in spread(stage.points(kind), most, shift=40)
         for second in spread(stage.points(kind), most, shift=50)
     ]
-    problems = unknown(problem for pair in pairs for problem in stage.killed_twice(*pair))
+    problems = noted(problem for pair in pairs for problem in stage.killed_twice(*pair))
     counted(stage, "killed twice", len(pairs))
     assert not problems, shown(problems)
 

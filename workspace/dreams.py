@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from workspace.errors import DamagedBlockError
@@ -53,12 +54,25 @@ def with_section(text: str, name: str, body: str) -> str:
     blocks = _blocks(lines, name)
     if not blocks:
         frame = (f"## {HEADINGS[name]}{end}", f"{_marker(name, 'start')}{end}", *inner, f"{_marker(name, 'end')}{end}")
-        return with_block(text, "".join(frame))
+        at = _later_section(lines, name)
+        if at is None:
+            return with_block(text, "".join(frame))
+        return "".join((*lines[:at], *frame, end, *lines[at:]))
     first, *copies = blocks
     for copy in reversed(copies):
         del lines[_head(lines, copy, name) : copy.stop]
     lines[first.start + 1 : first.stop - 1] = inner
     return "".join(lines)
+
+
+def _later_section(lines: Sequence[str], name: str) -> int | None:
+    """Return where the first section of a later phase begins; None when there is none."""
+    names = list(HEADINGS)
+    found = []
+    for later in names[names.index(name) + 1 :]:
+        with suppress(DamagedBlockError):
+            found += [_head(lines, block, later) for block in _blocks(lines, later)[:1]]
+    return min(found, default=None)
 
 
 def with_entry(text: str, stamp: str, prose: str, *, before: Sequence[Entry] = ()) -> str:
