@@ -488,7 +488,7 @@ def test_that_something_came_up_again_is_said_only_where_it_did(language: str, p
     once, often = tuple(("2026-06-17",) for _ in texts), tuple(("2026-06-15", "2026-06-17") for _ in texts)
     claims = {
         days: sum(
-            sentence in claiming(language, f"{phase}-lead", f"{phase}-theme")
+            sentence in claiming(language, *(f"{phase}-{pool}" for pool in ("opening", "lead", "theme", "closing")))
             for night in range(30)
             for sentence in own_sentences(
                 entry(material(language, phase, texts=texts, days=days, night=NIGHT + timedelta(days=night))), language
@@ -588,3 +588,10 @@ def test_long_texts_leave_an_entry_that_passes_the_guard(language: str, phase: s
     texts = tuple(f"{one}, {other}" for one, other in pairwise(TEXTS[language]))
     told = material(language, phase, texts=texts, waiting=texts)
     assert judged(entry(told), told, recent=()).reason == ""
+
+
+def test_a_theme_is_not_named_beside_the_heading_of_that_name() -> None:
+    texts = ("Garden: The pump leaks at the valve", "Garden: Anna paints the fence")
+    for night in range(12):
+        told = material("en", "rem", texts=texts, themes=("garden",), night=NIGHT + timedelta(days=night))
+        assert entry(told).count("Garden") <= 1

@@ -453,6 +453,19 @@ def test_old_material_without_headings_and_days_is_told_again(tmp_path: Path) ->
     assert [answer.unwritten for answer in again(house)] == [""]
 
 
+def test_an_entry_about_what_was_kept_is_in_the_language_of_that(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    notes = "".join(f"第{n}个水泵在北边的温室里，每周要检查一次，滤网也要换新的。\n\n" for n in "一二三四五")
+    house.write("memory/2026-06-13.md", f"{notes}The kiln takes cone six, because the new clay melts at eight\n")
+    for day in (13, 14, 15):
+        for question in ("kiln cone", "which cone for the clay", "new clay melts", "水泵 滤网"):
+            house.search(question, f"2026-06-{day}T20:00")
+    assert len(house.night(NIGHT, [Phase.DEEP]).promoted) == 1
+    with opened(house.root, environ={}, overrides=house.settings) as home:
+        (one,) = home.narratives.told()
+    assert (one.language, "cone six" in one.prose) == ("en", True)
+
+
 # -- the commands --------------------------------------------------------------------------------------------------
 
 

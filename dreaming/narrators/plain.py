@@ -23,6 +23,7 @@ from dreaming.narrators.entry import (
     length,
 )
 from dreaming.narrators.fitness import is_fit
+from dreaming.narrators.guard import LATELY
 from dreaming.narrators.phrases import Phrase, counts, deck, dice, shuffled
 from dreaming.narrators.quoting import Manner, Quotation, Room, inert, quotation, term
 from dreaming.narrators.speech import is_in
@@ -164,9 +165,10 @@ def _written(material: Material, tongue: Tongue, room: Room, take: int) -> "Pen 
     beats = weaver.choice() if material.phase == "deep" else weaver.day()
     if not beats:
         return None
+    recurs = any(beat.recurs for beat in beats)
     frame = (
-        Beat(place=OPENING, pool=f"{material.phase}-opening"),
-        Beat(place=CLOSING, pool=f"{material.phase}-closing"),
+        Beat(place=OPENING, pool=f"{material.phase}-opening", recurs=recurs),
+        Beat(place=CLOSING, pool=f"{material.phase}-closing", recurs=recurs),
     )
     for beat in (*frame, *(beat for beat in beats if beat.required)):
         pen.say(beat)
@@ -220,9 +222,12 @@ class Pen:
         return min(places, key=lambda place: sum(place == said for said, _ in self._said))
 
     def _phrase(self, pool: str, *, recurs: bool) -> Phrase:
-        every = (phrase for phrase in deck(self._tongue.code, pool, self._turn(pool)) if phrase not in self._phrases)
-        cards = [phrase for phrase in every if recurs or not phrase.claims]
-        return max(cards, key=lambda phrase: (phrase.age(self._earlier), -len(phrase.images & self._images)))
+        every = [phrase for phrase in deck(self._tongue.code, pool, self._turn(pool)) if phrase not in self._phrases]
+        true = [phrase for phrase in every if recurs or not phrase.claims]
+        if pool.endswith("-opening"):  # the guard wants another one for so many entries
+            unsaid = [phrase for phrase in true if phrase.age(self._earlier) >= min(LATELY, len(self._earlier))]
+            true = unsaid or every
+        return max(true, key=lambda phrase: (phrase.age(self._earlier), -len(phrase.images & self._images)))
 
     def _turn(self, pool: str) -> int:
         """Count the nights; in a pool that all phases share, the entries."""
@@ -252,7 +257,7 @@ class Weaver:
         pool = f"{self._material.phase}-lead"
         lead = Beat(place=LEAD, pool=pool, slots=_text(woven[0]), required=True, recurs=recurs)
         links = [self._link(n, woven[n], woven[n + 1]) for n in range(len(woven) - 1)]
-        rest = shuffled([*links[1:2], *self._aside(), *self._theme(links)], self._chance)
+        rest = shuffled([*links[1:2], *self._aside(), *self._theme(links, woven)], self._chance)
         return (lead, *links[:1], *_reasons(woven, (REASON, PARTNER_REASON)), *rest, *links[2:])
 
     def choice(self) -> tuple[Beat, ...]:
@@ -356,10 +361,10 @@ class Weaver:
             place = APART
         return Beat(place=place, pool=pool, slots=slots, required=number == 0)
 
-    def _theme(self, links: Sequence[Beat]) -> list[Beat]:
-        """Name a theme that no link has named, before the first text or after those that belong together."""
-        linked = {beat.slots.get("theme") for beat in links}
-        fresh = [theme for theme in self._themes if theme not in linked]
+    def _theme(self, links: Sequence[Beat], woven: Sequence[Quotation]) -> list[Beat]:
+        """Name a theme that no link and no heading names, before the first text or after those that belong together."""
+        named = {beat.slots.get("theme", "") for beat in links} | {said.heading for said in woven}
+        fresh = [theme for theme in self._themes if theme.casefold() not in {name.casefold() for name in named}]
         if not fresh:
             return []
         place = BEFORE_LEAD if self._material.phase == "rem" and self._chance.random() < 0.5 else THEME

@@ -215,9 +215,10 @@ def _split_reason(sentence: str) -> tuple[str, str] | None:
 
 
 def _next_reason(body: str, sentence: str) -> str:
-    """Return the sentence behind it that says why, in the same statement."""
+    """Return the sentence behind it that says why, in the same statement and without a claim of its own."""
     behind = body.partition(sentence)[2].partition("; ")[0]
-    reasons = (s for s in _sentences(behind) if any(_matches(name, s) for name in REASONS))
+    own = (s for s in _sentences(behind) if not _split_reason(s))
+    reasons = (s for s in own if any(_matches(name, s) for name in REASONS))
     return next((reason for reason in reasons if columns(reason) >= MIN_CLAIM_COLUMNS), "")
 
 
