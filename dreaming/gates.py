@@ -161,6 +161,12 @@ def _more_contexts(exam: Exam) -> str:
     return f"asked for in {exam.contexts} of {need} different ways (questions or days)"
 
 
+def _below(total: float, least: float) -> str:
+    """Return two numbers with as many digits as it takes to see which is smaller."""
+    digits = next((n for n in (2, 3, 4, 5) if f"{total:.{n}f}" != f"{least:.{n}f}"), 6)
+    return f"{total:.{digits}f} of {least:.{digits}f}"
+
+
 GATES = (
     Gate(
         name="origin",
@@ -237,7 +243,7 @@ GATES = (
         value=lambda e: round(e.score.total, 6),
         threshold=lambda e: e.thresholds.min_score,
         passes=lambda e: e.score.total >= e.thresholds.min_score,
-        missing=lambda e: f"score {e.score.total:.2f} of {e.thresholds.min_score:.2f}",
+        missing=lambda e: f"score {_below(e.score.total, e.thresholds.min_score)}",
     ),
     Gate(
         name="source",

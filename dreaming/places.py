@@ -28,9 +28,9 @@ class UnknownSourceError(Exception):
 
     def __init__(self, name: str) -> None:
         self.name = name
+        there = f"there is no {name} to read here" if name.strip() else "no place was named"
         super().__init__(
-            f"there is no {name} to read here; name a diary, {MEMORY} or {DREAMS} as a search prints it, "
-            "for example memory/2026-06-15.md:5-8"
+            f"{there}; name a diary, {MEMORY} or {DREAMS} as a search prints it, for example memory/2026-06-15.md:5-8"
         )
 
 

@@ -36,6 +36,7 @@ from workspace.lines import BOM, one_line, printable
 
 NAME = "nightly-dreaming"
 SURFACE = "mcp"
+MOST_EXPLAINED = 10
 MOST_RESULTS = 100
 ERROR = f"{NAME}/error"
 """Key of a failed result's `_meta` under which the kind of the error stands."""
@@ -121,13 +122,16 @@ class Tools:
         self,
         what: Annotated[str, Field(description="An id, a piece of text or a place; empty: the nearest ones.")] = "",
     ) -> Document:
-        """Explain why something was kept in MEMORY.md or not: its score, every gate, and what is missing."""
+        """Explain why something was kept in MEMORY.md or not: its score, every gate, and what is missing.
+
+        Of many fragments the best ones are explained.
+        """
         with self._opening() as home:
             now = self._clock(home)
             problems = observe(home, now=now).problems
             _log(problems)
             sought = printable(what)
-            found = examined(home, meant(home, sought), now=now) if sought else nearest(home, now=now)
+            found = examined(home, meant(home, sought), now=now)[:MOST_EXPLAINED] if sought else nearest(home, now=now)
             return documents.explain(found, written_of(home, found), problems)
 
 

@@ -138,13 +138,13 @@ def test_the_lock_is_free_after_a_night_that_failed(tmp_path: Path) -> None:
 def test_a_holder_that_has_not_said_who_it_is_still_holds(tmp_path: Path) -> None:
     with lock(tmp_path, now=NIGHT):
         (tmp_path / "memory/.dreams/night.holder.json").write_text('{"pid": ')
-        with pytest.raises(HeldError, match="an unknown process"):
+        with pytest.raises(HeldError, match="another night is running here; wait for it to end"):
             lock(tmp_path, now=NIGHT).__enter__()
 
 
 def test_a_night_runs_where_its_name_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "memory/.dreams/night.holder.json").mkdir(parents=True)
-    with lock(tmp_path, now=NIGHT), pytest.raises(HeldError, match="an unknown process"):
+    with lock(tmp_path, now=NIGHT), pytest.raises(HeldError, match="another night is running here; wait for it to end"):
         lock(tmp_path, now=NIGHT).__enter__()
 
 

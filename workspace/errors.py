@@ -78,7 +78,9 @@ class HeldError(WorkspaceError):
 
     def __init__(self, holder: Holder) -> None:
         self.holder = holder
-        super().__init__(f"another night is running here, held by {holder}; wait for it to end or stop that process")
+        who = "" if holder.pid is None else f", held by {holder}"
+        way = "" if holder.pid is None else " or stop that process"
+        super().__init__(f"another night is running here{who}; wait for it to end{way}")
 
 
 class UnreadableError(WorkspaceError):

@@ -16,7 +16,7 @@ from workspace.lines import printable
 @click.option("--last", type=click.IntRange(min=1), default=1, show_default=True, help="How many entries.")
 def diary(common: Common, last: int, *, as_json: bool) -> None:
     """Print the newest entries of the dream diary, oldest first."""
-    with common.open() as home:
+    with common.open_to_read() as home:
         shown = entries(masked(printable(home.files.read(DREAMS).text), home.lexicon, home.redaction))[-last:]
     if as_json:
         print_json(documents.diary(shown))

@@ -20,7 +20,7 @@ SHOWN = 30
 @click.argument("what", required=False, metavar="[NUMBER | NIGHT | ID]")
 def history(common: Common, what: str | None, limit: int, *, as_json: bool) -> None:
     """List what changed your files, newest last: of a NIGHT, of a promotion by its ID, or a NUMBER with its diff."""
-    with common.open() as home:
+    with common.open_to_read() as home:
         found = events(home, None if what is None else printable(what))
         if as_json:
             print_json(documents.history(home, found[-limit:]))
@@ -54,7 +54,7 @@ def _lines(home: Home, event: Event) -> Iterator[str]:
 )
 def show(common: Common, as_of: datetime | None, *, as_json: bool) -> None:
     """Print MEMORY.md as it stands, or stood at the end of a day."""
-    with common.open() as home:
+    with common.open_to_read() as home:
         found = stood(home, None if as_of is None else as_of.date())
     if as_json:
         print_json(documents.show(found))

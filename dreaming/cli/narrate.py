@@ -30,7 +30,7 @@ def narrate(common: Common, night: datetime | None, phases: tuple[str, ...], *, 
     """Write the entries of a night again, each in the place of the one in DREAMS.md, with the narrator set now."""
     wanted = tuple(Phase(name) for name in phases) or tuple(Phase)
     day: date | None = night.date() if night else None
-    with common.open() as home:
+    with common.open_to_read() as home:
         answers = told_again(home, night=day, phases=wanted, now=common.moment(home), progress=progress)
     if as_json:
         print_json(documents.narrate(answers))

@@ -40,7 +40,7 @@ def review(
     """
     if replacing and len(accepted) + len(edited) != 1:
         raise click.UsageError("--replacing belongs to one proposal; accept or edit exactly one with it")
-    with common.open() as home:
+    with common.open_to_read() as home:
         now = common.moment(home)
         if accepted or rejected or edited:
             words = dict(edited)

@@ -21,7 +21,7 @@ def undo(common: Common, what: str | None, *, as_json: bool) -> None:
     What it wrote leaves MEMORY.md and DREAMS.md, what it moved to the archive comes back, your own text stays. It is
     not promoted again by what was asked for before. If you changed what should be taken back, nothing is done.
     """
-    with common.open() as home:
+    with common.open_to_read() as home:
         try:
             done = taken_back(home, None if what is None else printable(what), now=common.moment(home))
         except ConflictError as error:
@@ -38,7 +38,7 @@ def undo(common: Common, what: str | None, *, as_json: bool) -> None:
 @json_option
 def redo(common: Common, *, as_json: bool) -> None:
     """Do again what dream undo took back last."""
-    with common.open() as home:
+    with common.open_to_read() as home:
         done = done_again(home, now=common.moment(home))
     _show(done, as_json=as_json)
 
