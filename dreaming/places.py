@@ -1,12 +1,13 @@
 """What a read names, and what stands there: lines of a diary, of a page, of a conversation."""
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from dreaming.hearing import said_at, said_chunks
+from dreaming.hearing import listing, said_at, said_chunks
 from dreaming.home import DREAMS, MEMORY, Home
 from dreaming.ledger import archive_names
 from dreaming.masking import masked, masked_lines
@@ -99,7 +100,7 @@ def place_of(home: Home, name: str, *, now: datetime) -> Place:
     if re.fullmatch(r"[0-9a-f]{16}", name):
         return _of_fragment(home, FragmentId(name), now)
     place = named(name)
-    page = _page_named(home, place.path)
+    page = _page_named(home, place.path) or _session_named(home, place.path)
     if page is None and place.path not in home.sources.known(*Kind):
         raise UnknownSourceError(name)
     return replace(place, path=page or place.path)
@@ -113,6 +114,14 @@ def _page_named(home: Home, path: str) -> str | None:
             if document.digest is not None and path in (page.name, document.name):
                 return page.name
     return None
+
+
+def _session_named(home: Home, path: str) -> str | None:
+    """Return what a transcript is called whose file a path names; None when it is none that is read here."""
+    if ".jsonl" not in path or path in home.sources.known(Kind.SESSION):
+        return None
+    real = os.path.realpath(home.root / path)
+    return next((one.name for one in listing(home) if os.path.realpath(one.path) == real), None)
 
 
 def named(name: str) -> Place:

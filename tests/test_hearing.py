@@ -140,11 +140,17 @@ def test_off_means_off(tmp_path: Path) -> None:
     assert texts(house) == []
 
 
-@pytest.mark.parametrize("agents", [["other"], ["sessions"]])
-def test_only_the_agents_that_are_named_belong_to_a_workspace(house: House, agents: Sequence[str]) -> None:
-    house = House(house.root / agents[0], **{**house.settings, "sessions.agents": agents})
+@pytest.mark.parametrize(("agents", "read"), [(["other"], 0), (["main"], 1), ([], 1)])
+def test_only_the_agents_that_are_named_belong_to_a_workspace(house: House, agents: Sequence[str], read: int) -> None:
+    house.settings["sessions.agents"] = agents
     write(house, "a1.jsonl", said("user", "The boiler wants 1.5 bar"))
-    assert bool(house.night(NIGHT).heard.read) == (agents == [house.root.name])
+    assert house.night(NIGHT).heard.read == read
+
+
+def test_a_transcript_is_read_by_the_path_of_its_file_too(house: House) -> None:
+    write(house, "a1.jsonl", said("user", "The boiler wants 1.5 bar"))
+    house.night(NIGHT)
+    assert house.get("sessions/a1.jsonl:1", NIGHT).path == "sessions/main/a1.jsonl"
 
 
 def test_a_secret_said_aloud_is_never_stored(house: House) -> None:

@@ -23,6 +23,8 @@ _NO_SESSION = re.compile(
     r"sessions\.json|.*\.trajectory\.jsonl|.*\.checkpoint\..*|.*\.bak(?:[.-].*)?|.*\.deleted\..*|.*\.(?:tmp|zst|gz|lock)"
 )
 _ROLLOUT = re.compile(r"rollout-.*-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
+MAIN = "main"
+"""What hosts call the agent that has no other name."""
 _AGENTS = re.compile(r"/agents/([^/]+)/sessions/[^/]+\Z")
 
 
@@ -59,7 +61,7 @@ def transcripts(root: Path, patterns: Sequence[str]) -> tuple[Transcript, ...]:
             continue
         if path.parent not in origins:
             origins[path.parent] = _origins(path.parent)
-        listed = _listed(path, status, origins[path.parent])
+        listed = _listed(root, path, status, origins[path.parent])
         if listed.name in names:
             listed = replace(listed, name=_apart(listed))
         names.add(listed.name)
@@ -71,7 +73,7 @@ def deleted(root: Path, patterns: Sequence[str]) -> frozenset[tuple[str, str]]:
     """Return agent and session of what a host keeps only as deleted: it is gone, and so is what came from it."""
     paths = _matching(root, patterns, ".deleted.*")
     matches = ((path, _DELETED.fullmatch(path.name)) for path in paths)
-    return frozenset((_agent(path), found["session"]) for path, found in matches if found)
+    return frozenset((_agent(root, path), found["session"]) for path, found in matches if found)
 
 
 def _matching(root: Path, patterns: Sequence[str], archive: str) -> list[Path]:
@@ -94,12 +96,12 @@ def status_of(path: Path) -> os.stat_result | None:
     return status if stat.S_ISREG(status.st_mode) else None
 
 
-def _listed(path: Path, status: os.stat_result, origins: Mapping[str, str]) -> Transcript:
+def _listed(root: Path, path: Path, status: os.stat_result, origins: Mapping[str, str]) -> Transcript:
     archived = _ARCHIVED.fullmatch(path.name)
     session = archived["session"] if archived else path.name.removesuffix(".jsonl")
     rollout = _ROLLOUT.fullmatch(session)
     session = rollout[1] if rollout else session
-    agent = _agent(path)
+    agent = _agent(root, path)
     shown = path.name if archived else f"{session}.jsonl"
     return Transcript(
         path=path,
@@ -115,8 +117,13 @@ def _listed(path: Path, status: os.stat_result, origins: Mapping[str, str]) -> T
     )
 
 
-def _agent(path: Path) -> str:
-    """Return whose sessions a folder holds: an agent of OpenClaw, another host, else what the folder is called."""
+def _agent(root: Path, path: Path) -> str:
+    """Return whose sessions a folder holds: an agent of OpenClaw, another host, else what the folder is called.
+
+    Those in the workspace itself are the main agent's, wherever the workspace lies.
+    """
+    if path.parent == Path(os.path.abspath(root)) / "sessions":  # noqa: PTH100
+        return MAIN
     posix = path.as_posix()
     agent = _AGENTS.search(posix)
     if agent:
