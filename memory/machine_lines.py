@@ -6,6 +6,7 @@ from functools import cache
 from memory.language import LATIN
 from memory.words import SHARED, entries, vocabulary
 
+MAIL_HEADER_CHARACTERS = 200
 COMMAND_WORDS = 4
 """A command without option or path is taken for one below this length; a longer one may be a sentence."""
 
@@ -24,6 +25,18 @@ _PATH = re.compile(
     r"(?:[a-zA-Z][\w+.-]*://|www\.)\S+|[A-Za-z]:\\\S.*|(?:~|\.{1,2})?/\S+|[\w.@-]+(?:[/\\][\w.@-]+)+\.\w{1,5}"
     r"|[a-zA-Z0-9_.@-]+(?:[/\\][a-zA-Z0-9_.@-]+)+[/\\]?"
     r"|[\w-]+\.(?:md|py|js|ts|tsx|json|toml|yaml|yml|txt|pdf|sh|html|css|csv|png|jpg|log|sql|rs|go)(?::\d+)*"
+)
+_MAIL_HEADER = re.compile(
+    r"""
+    (?:[^:：]{1,40}[:：]\s+)?  # the heading it stands under
+    (?:
+        (?:subject|betreff|asunto|objet|assunto|reply-to|b?cc|message-id|主题|主題|件名|发件人|收件人|抄送|差出人|宛先)\s?[:：]
+      | (?:from|to|sent|date|von|an|gesendet|datum|de|para|enviado|fecha)\s?:\s
+        (?:.*@.*|(?:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so|lun|mar|mié|jue|vie|sáb|dom)\w*,?\s.*\d{1,2}:\d{2}.*)
+    )
+    .*
+    """,
+    re.VERBOSE | re.IGNORECASE,
 )
 _PROMPT = re.compile(r"[$%>] \S")
 _OPTION = re.compile(
@@ -91,3 +104,8 @@ def _prose() -> frozenset[str]:
     """Return function words of the Latin languages: a command line has none."""
     words = (word for code in LATIN for word in vocabulary("stop", code) if len(word) > 1 and word.isalpha())
     return frozenset(words) - _IN_COMMANDS_TOO
+
+
+def is_mail_header(text: str) -> bool:
+    """Tell a line of the head of a mail: who wrote it to whom, about what, when."""
+    return len(text) <= MAIL_HEADER_CHARACTERS and _MAIL_HEADER.fullmatch(text) is not None

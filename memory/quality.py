@@ -7,7 +7,7 @@ from itertools import pairwise, takewhile
 
 from memory.idle import Line, line
 from memory.language import language
-from memory.machine_lines import is_command, is_log, is_path, is_table_line, is_trace
+from memory.machine_lines import is_command, is_log, is_mail_header, is_path, is_table_line, is_trace
 from memory.sentences import sentence_ends
 
 LEAD_IN = "lead-in"
@@ -192,6 +192,7 @@ OF_TEXTS = (
     Rule(name="table", breaks=lambda of: is_table_line(of.text), says="is a line of a table"),
     Rule(name="trace", breaks=lambda of: is_trace(of.text), says="is a piece of an error trace"),
     Rule(name="log", breaks=lambda of: is_log(of.text), says="is a line of a log"),
+    Rule(name="mail header", breaks=lambda of: is_mail_header(of.text), says="is a line of the head of a mail"),
     Rule(name=LEAD_IN, breaks=lambda of: of.shown.endswith((":", "：")), says="leads in to what is not there"),
     Rule(name="path", breaks=lambda of: is_path(of.text), says="is only a path or an address"),
     Rule(name="command", breaks=lambda of: is_command(of.text), says="is only a command"),
