@@ -9,6 +9,7 @@ from dreaming.gates import verdict
 from dreaming.timeline import difference
 
 if TYPE_CHECKING:
+    from dreaming.doctor import Checkup
     from dreaming.home import Home
     from dreaming.overview import Overview
     from dreaming.phases.deep import Examined
@@ -46,6 +47,11 @@ def append(appended: "Appended") -> Document:
 def scan(found: "Scan") -> Document:
     """Return where secrets stand."""
     return {"findings": [asdict(one) for one in found.findings], "files": found.files, "problems": list(found.problems)}
+
+
+def doctor(found: "Checkup") -> Document:
+    """Return what is wrong with a workspace, and what was repaired."""
+    return {"findings": [asdict(one) for one in found.findings], "repaired": [asdict(one) for one in found.repaired]}
 
 
 def explain(

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,9 +43,13 @@ class Common:
 
     def moment(self, home: "Home") -> datetime:
         """Return the time to decide by: `--now` in the workspace's zone, else the clock; whole seconds, UTC."""
+        return self.at(home.zone)
+
+    def at(self, zone: tzinfo) -> datetime:
+        """Return the time to decide by without opening the workspace, which has that zone."""
         if self.now is None:
             return datetime.now(UTC).replace(microsecond=0)
-        local = self.now if self.now.tzinfo else self.now.replace(tzinfo=home.zone)
+        local = self.now if self.now.tzinfo else self.now.replace(tzinfo=zone)
         return local.astimezone(UTC).replace(microsecond=0)
 
 
