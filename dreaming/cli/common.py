@@ -158,6 +158,8 @@ def told_apart() -> Iterator[None]:
 
 
 def _exit_code(error: Exception) -> int | None:
+    from dreaming.archive import BadBackupError
+    from dreaming.backup import BackupInsideError, BackupThereError
     from dreaming.demo import NotEmptyError
     from dreaming.home import NoWorkspaceError
     from dreaming.layers import ConfigError
@@ -189,5 +191,8 @@ def _exit_code(error: Exception) -> int | None:
         (ConflictError, REFUSED),
         (UnknownProposalError, REFUSED),
         (NotAcceptedError, REFUSED),
+        (BackupThereError, REFUSED),
+        (BackupInsideError, REFUSED),
+        (BadBackupError, REFUSED),
     )
     return next((code for kind, code in codes if isinstance(error, kind)), None)
