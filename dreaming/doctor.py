@@ -72,7 +72,14 @@ def repaired(root: Path, config: Config, opening: Opening, *, now: datetime) -> 
         after = examine(root, config, now=now).findings
     left = {(one.kind, one.place, one.what) for one in after}
     done = tuple(one for one in before if one.fixable and (one.kind, one.place, one.what) not in left)
-    return Checkup(findings=after, repaired=done)
+    return Checkup(findings=tuple(map(_failed, after)), repaired=done)
+
+
+def _failed(one: Finding) -> Finding:
+    """Hand what no repair helped to the user."""
+    if not one.fixable:
+        return one
+    return replace(one, fixable=False, repair=f"that could not be repaired ({one.repair}); look at it yourself")
 
 
 def running(root: Path) -> tuple[str, ...]:

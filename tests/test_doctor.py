@@ -3,6 +3,8 @@
 import hashlib
 import json
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -330,6 +332,40 @@ def test_what_a_crash_left_in_the_write_ahead_log_is_looked_at_too(house: House)
     before = disk(house)
     assert kinds(house) == [("ended_marker", True)]
     assert disk(house) == before
+
+
+def test_a_store_that_a_killed_process_left_open_is_looked_at_as_it_is(house: House) -> None:
+    path = house.root / "memory/.dreams/recall.db"
+    script = (
+        "import os, sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+        "c.execute('PRAGMA journal_mode = WAL'); c.execute(\"UPDATE promotion SET state = 'undone'\"); os._exit(9)"
+    )
+    subprocess.run([sys.executable, "-c", script, str(path)], check=False)
+    assert path.with_name("recall.db-wal").stat().st_size
+    before = disk(house)
+    assert kinds(house) == [("ended_marker", True)]
+    assert {name for name, found in disk(house).items() if found != before[name]} <= {f"{path}-shm"}
+    assert kinds(house, "--fix") == []
+
+
+def test_transcripts_that_grew_or_are_gone_are_named_and_heard_again(house: House) -> None:
+    append(house, "config.toml", "[sessions]\nenabled = true\n")
+    said = '{"role": "user", "content": "%s", "timestamp": "2026-03-05T10:00:00Z"}\n'
+    house.write("sessions/one.jsonl", said % "The boat is called Kestrel")
+    house.write("sessions/two.jsonl", said % "The cat is called Momo")
+    assert run(house).exit_code == 0
+    assert kinds(house) == []
+    append(house, "sessions/one.jsonl", said % "The boat lies at the northern pier")
+    (house.root / "sessions/two.jsonl").unlink()
+    assert sorted(kinds(house)) == [("gone_source", True), ("stale_source", True)]
+    assert kinds(house, "--fix") == []
+
+
+def test_what_no_repair_helps_is_handed_to_the_user(house: House) -> None:
+    (house.root / ".MEMORY.md.part").mkdir()
+    (house.root / ".MEMORY.md.part/mine").touch()
+    assert kinds(house, "--fix") == [("left_over", False)]
+    assert "could not be repaired" in run(house, "doctor", "--fix").output
 
 
 def test_a_repair_waits_for_nobody(house: House) -> None:
