@@ -251,7 +251,8 @@ def folded(name: str) -> str:
 
 
 def _inside(path: Path, root: Path) -> bool:
-    return Path(os.path.realpath(path)).is_relative_to(root)
+    """Tell whether a file is the workspace's own; the folder of the diaries may be a link to elsewhere."""
+    return any(Path(os.path.realpath(path)).is_relative_to(os.path.realpath(home)) for home in (root, root / "memory"))
 
 
 def _add(archive: ZipFile, name: str, stream: IO[bytes]) -> Member:

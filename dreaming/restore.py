@@ -1,7 +1,7 @@
 """Bringing a backup back: all of it is verified before anything is written, and what stands there is saved first."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -55,8 +55,12 @@ def rehearsed(root: Path, config: Config, source: Path) -> Restored:
         return Restored(manifest=archive.manifest, steps=_steps(root, config, archive, DryFiles(root)))
 
 
-def restore(root: Path, config: Config, source: Path, *, now: datetime) -> Restored:
+def restore(
+    root: Path, config: Config, source: Path, *, now: datetime, tell: Callable[[Path], None] = lambda _: None
+) -> Restored:
     """Bring a backup back; diaries and settings that are there stay as they are.
+
+    `tell` is told where what stands there was saved, before anything of it is replaced.
 
     Raise BadBackupError, NewerStoreError, HeldError or a WorkspaceError; then everything is as it was.
     """
@@ -66,6 +70,7 @@ def restore(root: Path, config: Config, source: Path, *, now: datetime) -> Resto
         if not any(step.move in (Move.WRITE, Move.REPLACE, Move.REMOVE) for step in steps):
             return Restored(manifest=archive.manifest, steps=steps)
         before, problems = _saved(root, config, archive, steps, now=now)
+        tell(before)
         _Hands(root, files, archive, now).make(steps)
         return Restored(manifest=archive.manifest, steps=steps, saved=before, problems=problems)
 

@@ -184,6 +184,18 @@ def test_a_backup_taken_while_somebody_writes_holds_what_was_committed(house: Ho
     assert rows(new) == before
 
 
+def test_what_lies_behind_a_link_is_backed_up_unless_it_leads_out(house: House) -> None:
+    (house.root / "memory").rename(house.root.parent / "elsewhere")
+    (house.root / "memory").symlink_to(house.root.parent / "elsewhere")
+    (house.root.parent / "secret.md").write_text("not of the workspace", encoding="utf-8")
+    (house.root / "memory/archive/MEMORY-2024.md").symlink_to(house.root.parent / "secret.md")
+    archive = house.root.parent / "backup.zip"
+    assert run(house, "backup", archive).exit_code == 0
+    with ZipFile(archive) as found:
+        assert set(found.namelist()) == FILES | {"manifest.json"}
+    assert run(house, "restore", archive).output == f"  {len(FILES)} files are the same\n"
+
+
 def test_a_diary_that_cannot_be_read_is_named_and_the_rest_is_saved(
     plain_user: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -331,6 +343,7 @@ def test_a_failure_on_the_way_puts_everything_back(plain_user: Path, monkeypatch
     before = house.digests()
     result = run(house, "restore", archive)
     assert (result.exit_code, "MEMORY.md cannot be written" in result.stderr) == (1, True)
+    assert "What stands there is saved; take this back with: dream restore " in result.stdout
     assert house.digests() == before
 
 

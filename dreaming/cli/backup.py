@@ -49,17 +49,22 @@ def restore(common: Common, file: Path, *, dry_run: bool, as_json: bool) -> None
     a restore can be taken back by another one.
     """
     root, config = located(common.workspace, config=common.config, environ=os.environ, overrides={})
+
+    def tell(saved: Path) -> None:
+        if not as_json:
+            say(f"What stands there is saved; take this back with: dream restore {saved}")
+
     now = common.at(zone(config))
-    done = rehearsed(root, config, file) if dry_run else brought_back(root, config, file, now=now)
+    done = rehearsed(root, config, file) if dry_run else brought_back(root, config, file, now=now, tell=tell)
     complain(done.problems)
     if as_json:
         print_json(documents.restore(done, dry_run=dry_run))
     else:
-        for line in _lines(done, root):
+        for line in _lines(done):
             say(line)
 
 
-def _lines(done: Restored, root: Path) -> Iterator[str]:
+def _lines(done: Restored) -> Iterator[str]:
     same = sum(step.move is Move.SAME for step in done.steps)
     for step in done.steps:
         if step.move is not Move.SAME:
@@ -67,5 +72,3 @@ def _lines(done: Restored, root: Path) -> Iterator[str]:
             yield f"  {step.move.value:<8} {step.path}{kept}"
     if same:
         yield f"  {same} files are the same"
-    if done.saved is not None:
-        yield f"Saved before: {done.saved.relative_to(root)}; take this back with: dream restore {done.saved}"
