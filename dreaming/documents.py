@@ -9,10 +9,13 @@ from dreaming.gates import verdict
 from dreaming.timeline import difference
 
 if TYPE_CHECKING:
+    from dreaming.backup import Backup
+    from dreaming.doctor import Checkup
     from dreaming.home import Home
     from dreaming.overview import Overview
     from dreaming.phases.deep import Examined
     from dreaming.reading import Found, Read
+    from dreaming.restore import Restored
     from dreaming.review import Proposal
     from dreaming.scan import Scan
     from dreaming.tell import Answer
@@ -46,6 +49,32 @@ def append(appended: "Appended") -> Document:
 def scan(found: "Scan") -> Document:
     """Return where secrets stand."""
     return {"findings": [asdict(one) for one in found.findings], "files": found.files, "problems": list(found.problems)}
+
+
+def doctor(found: "Checkup") -> Document:
+    """Return what is wrong with a workspace, and what was repaired."""
+    return {"findings": [asdict(one) for one in found.findings], "repaired": [asdict(one) for one in found.repaired]}
+
+
+def backup(done: "Backup") -> Document:
+    """Return what a backup holds."""
+    return {
+        "path": str(done.path),
+        "at": done.manifest.at,
+        "files": [{"path": one.path, "size": one.size, "sha256": one.digest} for one in done.manifest.members],
+        "problems": list(done.problems),
+    }
+
+
+def restore(done: "Restored", *, dry_run: bool) -> Document:
+    """Return what happened to each file of a backup, or would happen."""
+    return {
+        "dry_run": dry_run,
+        "at": done.manifest.at,
+        "files": [{"path": one.path, "move": one.move.value} for one in done.steps],
+        "saved": None if done.saved is None else str(done.saved),
+        "problems": list(done.problems),
+    }
 
 
 def explain(

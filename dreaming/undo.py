@@ -20,7 +20,7 @@ from workspace.files import Document
 from workspace.lock import lock
 from workspace.sections import layout
 
-NIGHTLY = ("promotions", "sections", "entries", "archive")
+NIGHTLY = ("promotions", "sections", "entries", "archive", "doctor")
 UNDO = "undo"
 REDO = "redo"
 

@@ -22,6 +22,9 @@ COMMANDS = {
     "redo": "Do again what was taken back last.",
     "history": "List what changed your files, and why.",
     "show": "Print MEMORY.md as it stands, or stood on a day.",
+    "doctor": "Check the store and the files, and repair what can be repaired.",
+    "backup": "Copy the store and the files into one archive.",
+    "restore": "Bring the store and the files back from such an archive.",
     "scan": "List the secrets that the diaries and pages hold; change nothing.",
     "explain": "Say why a fragment was promoted or not, gate by gate.",
     "mcp": "Serve the memory to an agent by the Model Context Protocol.",
@@ -33,6 +36,7 @@ ELSEWHERE = {
     "schedule": "cron.command",
     "redo": "dreaming.cli.undo",
     "show": "dreaming.cli.history",
+    "restore": "dreaming.cli.backup",
 }
 """The modules of commands that are named otherwise; cron is named only, because it is above dreaming."""
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,9 +86,13 @@ class Common:
 
     def moment(self, home: "Home") -> datetime:
         """Return the time to decide by: `--now` in the workspace's zone, else the clock; whole seconds, UTC."""
+        return self.at(home.zone)
+
+    def at(self, zone: tzinfo) -> datetime:
+        """Return the time to decide by without opening the workspace, which has that zone."""
         if self.now is None:
             return datetime.now(UTC).replace(microsecond=0)
-        local = self.now if self.now.tzinfo else self.now.replace(tzinfo=home.zone)
+        local = self.now if self.now.tzinfo else self.now.replace(tzinfo=zone)
         return local.astimezone(UTC).replace(microsecond=0)
 
 
@@ -216,6 +220,8 @@ def told_apart() -> Iterator[None]:
 
 
 def _exit_code(error: Exception) -> int | None:
+    from dreaming.archive import BadBackupError
+    from dreaming.backup import BackupInsideError, BackupThereError
     from dreaming.context import BudgetError
     from dreaming.demo import NotEmptyError
     from dreaming.home import NoWorkspaceError
@@ -250,5 +256,8 @@ def _exit_code(error: Exception) -> int | None:
         (ConflictError, REFUSED),
         (UnknownProposalError, REFUSED),
         (NotAcceptedError, REFUSED),
+        (BackupThereError, REFUSED),
+        (BackupInsideError, REFUSED),
+        (BadBackupError, REFUSED),
     )
     return next((code for kind, code in codes if isinstance(error, kind)), None)
