@@ -12,8 +12,8 @@ from dreaming.findings import OF_FILES, Check, Finding, copies, parts, private
 from dreaming.hearing import hear
 from dreaming.history import Why, notice, rewrite
 from dreaming.home import MEMORY, STATE, STORE, Home
+from dreaming.ledger import recover
 from dreaming.observe import observe
-from dreaming.promote import recover
 from dreaming.records import OF_STORE
 from memory.concepts import lexicon
 from memory.integrity import CASCADING, Health, Integrity, copied, health, is_newer, is_older
