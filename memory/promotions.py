@@ -120,7 +120,9 @@ class Promotions:
             },
         )
         names = [column[0] for column in rows.description]
-        return tuple(_promotion(dict(zip(names, row, strict=True)), self._written(row[0])) for row in rows.fetchall())
+        found = rows.fetchall()
+        written = self._written([row[0] for row in found])
+        return tuple(_promotion(dict(zip(names, row, strict=True)), written.get(row[0], ())) for row in found)
 
     def latest(self) -> Mapping[Key, Promotion]:
         """Return the last promotion of each key: the one a marker in the file speaks of."""
@@ -131,11 +133,16 @@ class Promotions:
         rows = self.connection.execute(sql("last_used")).fetchall()
         return {(row[0], row[1]): datetime.fromisoformat(row[2]).timestamp() if row[2] else 0.0 for row in rows}
 
-    def _written(self, promotion: int) -> tuple[StatementId, ...]:
+    def _written(self, promotions: Sequence[int]) -> Mapping[int, Sequence[StatementId]]:
         rows = self.connection.execute(
-            "SELECT statement FROM promoted_statement WHERE promotion = ? ORDER BY statement", (promotion,)
+            "SELECT promotion, statement FROM promoted_statement"
+            " WHERE promotion IN (SELECT value FROM json_each(?)) ORDER BY promotion, statement",
+            (json.dumps(promotions),),
         ).fetchall()
-        return tuple(StatementId(row[0]) for row in rows)
+        found: dict[int, list[StatementId]] = {}
+        for promotion, statement in rows:
+            found.setdefault(promotion, []).append(StatementId(statement))
+        return found
 
 
 def _row(promotion: Promotion) -> dict[str, object]:
