@@ -149,7 +149,7 @@ def show(found: "Stood") -> Document:
 
 def _promoted(promotion: "Promotion") -> Document:
     return {
-        "id": promotion.fragment,
+        "id": promotion.name,
         "night": promotion.night.isoformat(),
         "text": promotion.text,
         "score": promotion.score,
@@ -190,6 +190,7 @@ def status(home: "Home", found: "Overview", problems: Sequence[str]) -> Document
             "nearly_full": found.nearly_full,
             "in_force": found.in_force,
             "archived": found.dropped,
+            "proposed": found.proposed,
         },
         "nights_without_promotion": found.streak,
         "unrecorded": list(found.unrecorded),

@@ -31,7 +31,7 @@ def examined(home: Home, ids: Sequence[FragmentId], *, now: datetime) -> tuple[E
         deferred=home.journal.deferred(),
         lexicon=home.lexicon,
         kept=kept(home, now=now),
-        taken_back=taken_back(home),
+        taken_back=taken_back(home, now=now),
     )
     return deep(asked).examined
 

@@ -10,7 +10,8 @@ from boltons.iterutils import chunked_iter  # type: ignore[import-untyped]  # bo
 
 from dreaming.draft import composed
 from dreaming.home import Home
-from dreaming.observe import remembered, whole, with_vectors
+from dreaming.observe import with_vectors
+from dreaming.remembering import remembered, whole
 from dreaming.resumed import Relatives, Seen, Told
 from memory import elsewhere
 from memory.chunking import chunks

@@ -7,60 +7,63 @@ from datetime import date, datetime
 
 from dreaming.home import ATTEMPTS, DREAMS, MEMORY, Home
 from dreaming.masking import masked
-from memory.changes import Effect, Image, digest_of
+from memory.changes import Change, Effect, Image, digest_of
 from memory.chunking import source_lines
 from memory.promotions import State
+from workspace import durable
 from workspace.errors import ExternallyChangedError, WorkspaceError
 from workspace.files import Document
 
 PAGES = (MEMORY, DREAMS)
 """The files that the user writes too."""
+UNDO = "undo"
+REDO = "redo"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Why:
-    """What changes a file: a kind of change, the reason in words, when, and in which night, if in one."""
+    """What changes a file: a kind of change, the reason in words, when, and in which night, if in one.
+
+    `undoes` are the changes that it takes back.
+    """
 
     kind: str
     reason: str
     now: datetime
     night: date | None = None
+    undoes: tuple[int, ...] = ()
 
 
-def write(home: Home, document: Document, text: str, why: Why, effects: Sequence[Effect] = ()) -> int:
-    """Replace a file's text and record that; return the number of the change, 0 when there is nothing to change.
+def write(home: Home, document: Document, text: str | None, why: Why, effects: Sequence[Effect] = ()) -> int:
+    """Replace a file's text, or remove the file when that is None, and record that; return the number of the change.
 
-    `effects` say how promotions stand once the text stands there. Raise as `Files.write` does; then nothing changed.
+    It is 0 when there is nothing to change. `effects` say how promotions stand once the text stands there. Raise as
+    `Files.write` does; then nothing changed.
     """
-    if text == document.text:
+    if text == document.text and document.digest is not None:
         return 0
     with home.store.writing(lasting=True):
         change = _plan(home, document.name, _image(home, document), _seen(home, text), why, effects)
     try:
-        home.files.write(document, text)
+        if text is None:
+            home.files.remove(document)
+        else:
+            home.files.write(document, text)
     except WorkspaceError:
         with home.store.writing():
             home.changes.forget(change)
         raise
     with home.store.writing():
-        _settle(home, change, effects, now=why.now, night=why.night)
+        _settle(home, change, _canonical(document.name), why, effects)
     return change
 
 
-def restore(home: Home, document: Document, text: str | None, why: Why, effects: Sequence[Effect] = ()) -> int:
-    """Bring a file to a text, or remove it when that is None, and record that; return the number of the change."""
-    if text is not None:
-        return write(home, document, text, why, effects)
-    with home.store.writing(lasting=True):
-        change = _plan(home, document.name, _image(home, document), None, why, effects)
-    try:
-        home.files.remove(document)
-    except WorkspaceError:
-        with home.store.writing():
-            home.changes.forget(change)
-        raise
+def note(home: Home, document: Document, why: Why, effects: Sequence[Effect] = ()) -> int:
+    """Record what a change means for promotions and for other changes where the file itself stays as it is."""
     with home.store.writing():
-        _settle(home, change, effects, now=why.now, night=None)
+        seen = _image(home, document)
+        change = _plan(home, document.name, seen, seen, why, effects)
+        _settle(home, change, _canonical(document.name), why, effects)
     return change
 
 
@@ -75,16 +78,28 @@ def rewrite(home: Home, name: str, change: Callable[[str], str], why: Why) -> in
 
 
 def recover(home: Home, *, now: datetime) -> None:
-    """Find out what became of changes that nobody saw the end of: a file that has the new text was changed."""
+    """Find out what became of changes that nobody saw the end of: a file that has the new text was changed.
+
+    Where somebody saved the file since, its markers say whether the promotions stand as they would.
+    """
     for change in home.changes.planned():
-        found = _digest(home.files.read(change.file))
-        stands, undone = found == change.after, found == change.before
+        document = home.files.read(change.file)
+        found = digest(document)
+        stands = found == change.after
+        if not stands and found != change.before:
+            stands = not change.effects or _stand(home, change, document.text)
+        why = Why(kind=change.kind, reason=change.reason, now=now, night=change.night)
         with home.store.writing():
-            if stands or not (undone or change.effects):
-                _settle(home, change.id, change.effects, now=now, night=change.night)
+            if stands:
+                _settle(home, change.id, change.file, why, change.effects)
             else:
-                # Of promotions the file itself says how they stand.
                 home.changes.forget(change.id)
+
+
+def _stand(home: Home, change: Change, text: str) -> bool:
+    keys = {promotion.id: promotion.key for promotion in home.promotions.all()}
+    marked = {(line.key, line.statements) for line in durable.promoted(text)}
+    return all((keys.get(e.promotion) in marked) == (e.after == State.IN_FORCE) for e in change.effects)
 
 
 def notice(home: Home, *, now: datetime) -> None:
@@ -95,48 +110,72 @@ def notice(home: Home, *, now: datetime) -> None:
             continue
         with suppress(WorkspaceError):
             document = home.files.read(name)
-            if _digest(document) == known.after:
+            if digest(document) == known.after:
                 continue
             why = Why(kind="edit", reason="changed by you or another program", now=now)
-            before = None if known.after is None else home.changes.image(known.after)
             with home.store.writing():
-                change = _plan(home, name, before, _image(home, document), why, ())
-                home.changes.applied(change)
+                change = _plan(home, name, known.after, _image(home, document), why, ())
+                home.changes.settle(change)
 
 
-def _plan(home: Home, name: str, before: Image | None, after: Image | None, why: Why, effects: Sequence[Effect]) -> int:
+def digest(document: Document) -> str | None:
+    """Return what identifies the text of a file; None when there is no file."""
+    return None if document.digest is None else digest_of(document.text)
+
+
+def standing(home: Home) -> tuple[Change, ...]:
+    """Return the changes that were not taken back, oldest first; one whose undoing was taken back stands again."""
+    made = [change for change in home.changes.all() if change.made]
+    gone: set[int] = set()
+    for change in reversed(made):
+        if change.id not in gone:
+            gone.update(change.undoes)
+    return tuple(change for change in made if change.id not in gone)
+
+
+def _canonical(name: str) -> str:
+    """Return how this program calls a file, however it is spelt in the folder."""
+    return next((page for page in PAGES if page.casefold() == name.casefold()), name)
+
+
+def _plan(
+    home: Home, name: str, before: Image | str | None, after: Image | None, why: Why, effects: Sequence[Effect]
+) -> int:
     return home.changes.plan(
         at=why.now,
         day=home.local_date(why.now),
         night=why.night,
         kind=why.kind,
-        file=name,
+        file=_canonical(name),
         reason=why.reason,
         before=before,
         after=after,
         effects=effects,
+        undoes=why.undoes,
     )
 
 
-def _settle(home: Home, change: int, effects: Sequence[Effect], *, now: datetime, night: date | None) -> None:
+def _settle(home: Home, change: int, file: str, why: Why, effects: Sequence[Effect]) -> None:
+    by_hand = why.kind in (UNDO, REDO)
     for effect in effects:
-        home.promotions.settle([effect.promotion], State(effect.after), now=now, night=night)
-    home.changes.applied(change)
-
-
-def _digest(document: Document) -> str | None:
-    return None if document.digest is None else digest_of(document.text)
+        night = None if by_hand else why.night
+        home.promotions.settle([effect.promotion], State(effect.after), now=why.now, night=night)
+    if by_hand and file == DREAMS and why.night is not None:
+        home.narratives.take_back(why.night, taken_back=why.kind == UNDO)
+    home.changes.settle(change)
 
 
 def _image(home: Home, document: Document) -> Image | None:
     return None if document.digest is None else _seen(home, document.text)
 
 
-def _seen(home: Home, text: str) -> Image:
+def _seen(home: Home, text: str | None) -> Image | None:
     """Return the picture of a text, without its secrets."""
-    digest = digest_of(text)
+    if text is None:
+        return None
+    key = digest_of(text)
     with suppress(KeyError):
-        return home.changes.image(digest)
+        return home.changes.image(key)
     shown = masked(text, home.lexicon, home.redaction)
     same = "\n".join(source_lines(text)) == shown
-    return Image(digest=digest, text=text if same else shown)
+    return Image(digest=key, text=text if same else shown)

@@ -34,6 +34,11 @@ ATTEMPTS = 3
 """How often a change is worked out again when somebody saves the file under the program's hands."""
 
 
+def archive_name(year: int) -> str:
+    """Return the name of the file that keeps what had to leave `MEMORY.md` in a year."""
+    return f"memory/archive/MEMORY-{year}.md"
+
+
 class NoWorkspaceError(Exception):
     """The folder that should be the workspace is not there."""
 
@@ -82,6 +87,11 @@ class Home:
     def narratives(self) -> Narratives:
         """The record of the entries in this home's store."""
         return Narratives(self.store)
+
+    def archives(self) -> tuple[str, ...]:
+        """Return the names of the archives of `MEMORY.md`, oldest year first."""
+        found = (self.root / "memory/archive").glob("MEMORY-[0-9][0-9][0-9][0-9].md")
+        return tuple(archive_name(year) for year in sorted(int(path.stem[-4:]) for path in found))
 
     def local_date(self, moment: datetime) -> date:
         """Return the local date of a moment: the name of the night, the day of a vote."""

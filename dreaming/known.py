@@ -5,12 +5,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil
 
+from memory.concepts import Lexicon
 from memory.corrections import Claim
+from memory.model import FragmentId
 from memory.sentences import sentence_ends
 from memory.similarity import same_claim, tokens
 
 NEAR_IDENTICAL = 0.9
 """Two lines this similar say the same; the bound at which light merges."""
+BEGINNING = 4
 _JOINER = "; "
 """Between the statements of one promoted line."""
 
@@ -33,11 +36,64 @@ class Known:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """A promotion that stands in `MEMORY.md`, by its id, and what it claims since the newest day that says so."""
+    """A promotion that stands in `MEMORY.md`, by its id, and what it claims since the newest day that says so.
+
+    `place` is the path and line of that day: of two statements of one day the later one is newer.
+    """
 
     promotion: int
     text: str
     claim: Claim
+    place: tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claims:
+    """The lines that stand in `MEMORY.md` by how their words begin: two that share none speak of different things."""
+
+    by_word: Mapping[str, tuple[Kept, ...]]
+    lexicon: Lexicon
+
+    def near(self, claim: Claim) -> tuple[Kept, ...]:
+        """Return the lines that may speak of the same, oldest first."""
+        found = {
+            id(one): one for word in sorted(_beginnings(claim, self.lexicon)) for one in self.by_word.get(word, ())
+        }
+        return tuple(sorted(found.values(), key=lambda one: one.promotion))
+
+
+def claims(kept: Iterable[Kept], lexicon: Lexicon) -> Claims:
+    """Return lines so that those about one thing are found at once."""
+    by_word: dict[str, list[Kept]] = {}
+    for one in kept:
+        for word in _beginnings(one.claim, lexicon):
+            by_word.setdefault(word, []).append(one)
+    return Claims(by_word={word: tuple(found) for word, found in by_word.items()}, lexicon=lexicon)
+
+
+def _beginnings(claim: Claim, lexicon: Lexicon) -> frozenset[str]:
+    """Return the first letters of the telling words, which all their forms share; of Han and kana the pairs."""
+    words = (word for word in tokens(f"{claim.heading} {claim.text}") if len(word) > 1)
+    return frozenset(word[:BEGINNING] for word in words if word not in lexicon.stop_words)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TakenBack:
+    """What the user took back or rejected, and the fragments it was made of."""
+
+    known: Known
+    owners: Mapping[str, frozenset[FragmentId]]
+
+
+def known_as_taken_back(texts: Iterable[tuple[FragmentId, str]]) -> TakenBack:
+    """Return what was taken back, each line and sentence with its fragments."""
+    pairs = tuple(texts)
+    owners: dict[str, set[FragmentId]] = {}
+    for fragment, text in pairs:
+        for piece in _pieces(text):
+            owners.setdefault(piece, set()).add(fragment)
+    held = {piece: frozenset(fragments) for piece, fragments in owners.items()}
+    return TakenBack(known=known(text for _, text in pairs), owners=held)
 
 
 def known(lines: Iterable[str]) -> Known:

@@ -6,30 +6,19 @@ from datetime import date, datetime
 from dreaming.draft import composed
 from dreaming.history import recover as recover_files
 from dreaming.home import MEMORY, Home
-from dreaming.known import Kept
+from dreaming.known import Kept, TakenBack, known_as_taken_back
 from dreaming.rereading import standing
 from memory.corrections import Claim
-from memory.model import Candidate, FragmentId, place
+from memory.model import Candidate, place
 from memory.promotions import TAKEN_BACK, Key, Promotion, State, numbered
 from workspace import durable
-
-
-def archive_name(year: int) -> str:
-    """Return the name of the file that keeps what had to make room in a year."""
-    return f"memory/archive/MEMORY-{year}.md"
-
-
-def archive_names(home: Home) -> tuple[str, ...]:
-    """Return the archives there are, oldest year first."""
-    found = (home.root / "memory/archive").glob("MEMORY-[0-9][0-9][0-9][0-9].md")
-    return tuple(archive_name(year) for year in sorted(int(path.stem[-4:]) for path in found))
 
 
 def recover(home: Home, *, now: datetime) -> None:
     """Make the record agree with the files: what an interrupted night had begun, and what the user took out.
 
-    A line whose marker stands in the file is in force; one that does not was never written, was moved to the
-    archive, was corrected by one that stands there, or was removed by the user, who does not want it back.
+    A line whose marker stands in the file is in force; one that does not was never written, was corrected by one that
+    stands there, or was removed by the user, who does not want it back.
     """
     home.files.tidy()
     recover_files(home, now=now)
@@ -37,32 +26,20 @@ def recover(home: Home, *, now: datetime) -> None:
     promotions = home.promotions
     with home.store.writing():
         promotions.withdraw(p.id for p in promotions.all(State.PLANNED) if p.key not in written)
-        latest = promotions.latest()
-        archived = _archived(home, [p.night for p in promotions.all(State.IN_FORCE) if p.key not in written])
-        corrected = {p.replaces for p in latest.values() if p.key in written and p.replaces is not None}
-        for promotion in latest.values():
-            state = _state(promotion, written, archived, corrected)
+        spoken_of = promotions.spoken_of()
+        corrected = {p.replaces for p in spoken_of.values() if p.key in written and p.replaces is not None}
+        for promotion in spoken_of.values():
+            state = _state(promotion, written, corrected)
             if state is not promotion.state:
                 promotions.settle([promotion.id], state, now=now)
 
 
-def _state(promotion: Promotion, written: set[Key], archived: set[Key], corrected: set[int]) -> State:
+def _state(promotion: Promotion, written: set[Key], corrected: set[int]) -> State:
     if promotion.key in written:
         return State.IN_FORCE
     if promotion.state is not State.IN_FORCE:
         return promotion.state
-    if promotion.id in corrected:
-        return State.SUPERSEDED
-    return State.DROPPED if promotion.key in archived else State.REMOVED
-
-
-def _archived(home: Home, nights: Iterable[date]) -> set[tuple[str, str]]:
-    """Return what stands in the archives of the years since the oldest of the nights."""
-    first = min(nights, default=None)
-    if first is None:
-        return set()
-    texts = [home.files.read(name).text for name in archive_names(home) if name >= archive_name(first.year)]
-    return {(line.key, line.statements) for text in texts for line in durable.promoted(text)}
+    return State.SUPERSEDED if promotion.id in corrected else State.REMOVED
 
 
 def made(home: Home, night: date) -> tuple[Promotion, ...]:
@@ -74,6 +51,12 @@ def stands(home: Home, promotion: Promotion, *, now: datetime) -> bool:
     """Tell whether a source still says what a promotion was made of."""
     found = home.store.candidates([promotion.fragment], until=home.local_date(now))
     return any(standing(home, candidate) is not None for candidate in found)
+
+
+def replaced(home: Home, made: Iterable[Promotion]) -> Mapping[int, str]:
+    """Return what promotions correct, by the id of the promotion that says it."""
+    wanted = {one.replaces for one in made if one.replaces is not None}
+    return {one.id: one.text for one in home.promotions.all() if one.id in wanted} if wanted else {}
 
 
 def line_of(promotion: Promotion) -> durable.Line:
@@ -88,12 +71,22 @@ def line_of(promotion: Promotion) -> durable.Line:
     )
 
 
-def kept(home: Home, *, now: datetime) -> tuple[Kept, ...]:
-    """Return the promotions that stand in `MEMORY.md`, oldest first, each with what it claims."""
-    standing = home.promotions.all(State.IN_FORCE)
+def kept(home: Home, *, now: datetime, tonight: date | None = None) -> tuple[Kept, ...]:
+    """Return the promotions that stand in `MEMORY.md`, oldest first, each with what it claims.
+
+    They are those that stood there before `tonight`, so that a second run of a night decides like the first.
+    """
+    every = home.promotions.all(State.IN_FORCE, State.DROPPED, State.SUPERSEDED)
+    standing = [one for one in every if _stood(one, tonight)]
     found = home.store.candidates([promotion.fragment for promotion in standing], until=home.local_date(now))
     by_id = {candidate.id: candidate for candidate in found}
     return tuple(_kept(promotion, by_id.get(promotion.fragment)) for promotion in standing)
+
+
+def _stood(promotion: Promotion, tonight: date | None) -> bool:
+    if promotion.state is State.IN_FORCE:
+        return promotion.night != tonight
+    return tonight is not None and promotion.ended_on == tonight
 
 
 def claim_of(home: Home, promotion: Promotion, *, now: datetime) -> Claim:
@@ -104,19 +97,23 @@ def claim_of(home: Home, promotion: Promotion, *, now: datetime) -> Claim:
 
 def _kept(promotion: Promotion, candidate: Candidate | None) -> Kept:
     claim = Claim(heading="", text=promotion.text, day=promotion.night)
+    place = (promotion.path, promotion.start_line)
     if candidate is not None:
         fragment = candidate.fragment
         said = [fragment.statements[n - 1] for n in promotion.positions if n <= len(fragment.statements)]
         day = candidate.place.day if candidate.place else promotion.night
         text = composed(said or fragment.statements, fragment.style)
         claim = Claim(heading=fragment.heading, text=text, day=day)
-    return Kept(promotion=promotion.id, text=promotion.text, claim=claim)
+        place = (candidate.place.path, candidate.place.start_line) if candidate.place else place
+    return Kept(promotion=promotion.id, text=promotion.text, claim=claim, place=place)
 
 
-def taken_back(home: Home) -> Mapping[FragmentId, str]:
-    """Return what the user took back or rejected, by fragment, unless it is promoted again."""
-    latest = home.promotions.latest().values()
-    return {promotion.fragment: promotion.text for promotion in latest if promotion.state in TAKEN_BACK}
+def taken_back(home: Home, *, now: datetime) -> TakenBack:
+    """Return what the user took back or rejected, unless it is promoted again, or stands nowhere any more."""
+    latest = [one for one in home.promotions.spoken_of().values() if one.state in TAKEN_BACK]
+    found = home.store.candidates([one.fragment for one in latest], until=home.local_date(now))
+    alive = {candidate.id for candidate in found if candidate.sightings}
+    return known_as_taken_back((one.fragment, one.text) for one in latest if one.fragment in alive)
 
 
 def known_before(home: Home, night: date | None) -> list[str]:

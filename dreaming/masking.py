@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from dreaming.observe import remembered
+from dreaming.remembering import remembered
 from memory.chunking import chunks, source_lines
 from memory.concepts import Lexicon
 from memory.hiding import in_place, legible, line_by_line

@@ -33,8 +33,8 @@ class PhaseReport:
 class NightReport:
     """One run of a night; `refused` counts each refused fragment once, at the first gate it fails.
 
-    `proposed` waits for a review; `dropped_dates` are the days whose promotions this run moved from `MEMORY.md` to
-    the archive.
+    `proposed` waits for a review; `replaced` is what promotions correct, by its id; `dropped_dates` are the days whose
+    promotions this run moved from `MEMORY.md` to the archive.
     """
 
     night: date
@@ -43,6 +43,7 @@ class NightReport:
     phases: tuple[PhaseReport, ...]
     promoted: tuple[Promotion, ...]
     proposed: tuple[Promotion, ...]
+    replaced: Mapping[int, str]
     refused: Mapping[str, int]
     dropped_dates: tuple[date, ...]
     problems: tuple[str, ...]
@@ -109,6 +110,7 @@ def _report(run: Run, observed: Observation, heard: Hearing) -> NightReport:
         phases=tuple(PhaseReport(phase=p, counts=counts, told=p in told) for p, counts in run.counts.items()),
         promoted=tuple(one for one in made if one.state is not State.PROPOSED),
         proposed=tuple(one for one in made if one.state is State.PROPOSED),
+        replaced=ledger.replaced(run.home, made),
         refused=run.refused,
         dropped_dates=run.dropped_dates,
         problems=(*observed.problems, *heard.problems, *run.problems),

@@ -1,23 +1,21 @@
 """Reading the diaries into the store: only what changed, each file on its own."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from itertools import pairwise
 
-from dreaming.draft import composed
-from dreaming.home import Home
+from dreaming.home import MEMORY, Home
+from dreaming.masking import masked
+from dreaming.remembering import remembered, whole
 from memory.chunking import chunks, overlong_lines, unclosed_fence
-from memory.concepts import Lexicon, fingerprint, tags
+from memory.concepts import fingerprint, tags
 from memory.embedders import EmbedderError
-from memory.hiding import hidden, legible, placeholder
-from memory.language import language
-from memory.model import ORIGIN_SCORES, Chunk, Fragment, Kind, Sighting
+from memory.hiding import legible
+from memory.model import ORIGIN_SCORES, Fragment, Kind, Sighting
 from memory.purging import purge, rewrite
-from memory.redaction import Redaction
 from memory.sources import SourceFile, Stamp
-from memory.trust import flaws, redacted
+from memory.trust import redacted
 from memory.vectors import keep_vectors
 from workspace import diary
 from workspace.errors import Problem, UnreadableError
@@ -132,56 +130,6 @@ def seen(home: Home, source: SourceFile, text: str) -> Iterable[tuple[Fragment, 
         )
 
 
-def whole(found: Sequence[Chunk], rules: Redaction) -> Iterable[Chunk]:
-    """Leave out the pieces of a long sentence that hide a secret between them: neither shows it by itself."""
-    split: set[int] = set()
-    for n, (above, below) in enumerate(pairwise(found)):
-        if below.start_line <= above.end_line and _only_together(above, below, rules):
-            split |= {n, n + 1}
-    return (chunk for n, chunk in enumerate(found) if n not in split)
-
-
-def _only_together(above: Chunk, below: Chunk, rules: Redaction) -> bool:
-    pieces = (above.statements[-1].text, below.statements[0].text)
-    alone = {kind for piece in pieces for kind in redacted(piece, rules)[1]}
-    return not alone.issuperset(redacted(" ".join(pieces), rules)[1])
-
-
-def remembered(chunk: Chunk, origin: Kind, lexicon: Lexicon, rules: Redaction) -> Fragment:
-    """Return what is remembered of a chunk: its text without secrets, its tags, language and flaws."""
-    heading, statements, text, secrets = _without_secrets(chunk, rules)
-    return Fragment(
-        heading=heading,
-        text=text,
-        statements=statements,
-        style=chunk.style,
-        origin=origin,
-        language=language(text),
-        tags=tags(text, lexicon),
-        flaws=tuple(sorted({*flaws(chunk.text, rules), *(f"secret:{kind}" for kind in secrets)})),
-    )
-
-
-def _without_secrets(chunk: Chunk, rules: Redaction) -> tuple[str, tuple[str, ...], str, tuple[str, ...]]:
-    """Return heading, statements and text without what must be hidden, and the kinds of secrets that were there."""
-    plain, secrets = redacted(chunk.text, rules)
-    statements = tuple(statement.text for statement in chunk.statements)
-    if plain == chunk.text:
-        return chunk.heading, statements, chunk.text, ()
-    heading, _ = redacted(chunk.heading, rules)
-    statements = tuple(hidden(heading, statement, rules) for statement in statements)
-    text = _composed(heading, statements, chunk)
-    if redacted(text, rules)[0] != text:  # known only by what stands beside it, in no single statement
-        statements = tuple(placeholder(secrets) for _ in statements)
-        return "", statements, _composed("", statements, chunk), secrets
-    return heading, statements, text, secrets
-
-
-def _composed(heading: str, statements: tuple[str, ...], chunk: Chunk) -> str:
-    body = composed(statements, chunk.style)
-    return f"{heading}: {body}" if heading else body
-
-
 def _derive_anew(home: Home) -> None:
     """Make again what was derived under other rules: fragments without what is hidden, tags, when days end."""
     rules: tuple[tuple[str, str, Callable[[], None]], ...] = (
@@ -204,6 +152,7 @@ def _derive_anew(home: Home) -> None:
 def _hide_anew(home: Home) -> None:
     """Forget what is hidden by now; the diaries are read again, and tell the rest."""
     purge(home.store, lambda text: redacted(text, home.redaction)[0])
+    home.changes.hide(lambda text: masked(text, home.lexicon, home.redaction), kept=(MEMORY, *home.archives()))
     home.sources.read_anew()
 
 

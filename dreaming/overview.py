@@ -46,6 +46,7 @@ class Overview:
     budget_chars: int
     in_force: int
     dropped: int
+    proposed: int
     streak: int
     blocking: str | None
     nearest: tuple[Examined, ...]
@@ -71,6 +72,7 @@ def overview(home: Home, *, now: datetime) -> Overview:
         budget_chars=home.config.memory.budget_chars,
         in_force=len(home.promotions.all(State.IN_FORCE)),
         dropped=len(home.promotions.all(State.DROPPED)),
+        proposed=len(home.promotions.all(State.PROPOSED)),
         streak=_streak(nights),
         blocking=next(iter(blocked), None),
         nearest=waiting[:3],

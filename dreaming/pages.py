@@ -42,11 +42,17 @@ def rem_section(themes: Sequence[Theme], truths: Sequence[Truth]) -> str:
     return _rendered("rem", themes=themes, truths=truths)
 
 
-def deep_section(ranked: int, made: Sequence[Promotion], waiting: Sequence[Waiting]) -> str:
-    """Return the body of `## Deep Sleep`; what the night made are promotions and proposals."""
+def deep_section(
+    ranked: int, made: Sequence[Promotion], waiting: Sequence[Waiting], *, replaced: Mapping[int, str]
+) -> str:
+    """Return the body of `## Deep Sleep`; what the night made are promotions and proposals.
+
+    `replaced` is what they correct, by the id of the promotion that says it.
+    """
     return _rendered(
         "deep",
         ranked=ranked,
+        replaced=replaced,
         promoted=[one for one in made if one.state is not State.PROPOSED],
         proposed=[one for one in made if one.state is State.PROPOSED],
         waiting=waiting[:WAITING],

@@ -9,9 +9,8 @@ from enum import StrEnum
 
 from dreaming.hearing import listing, said_at, said_chunks
 from dreaming.home import DREAMS, MEMORY, Home
-from dreaming.ledger import archive_names
 from dreaming.masking import masked, masked_lines
-from dreaming.observe import remembered
+from dreaming.remembering import remembered
 from memory.chunking import chunks
 from memory.hiding import legible
 from memory.model import Candidate, Chunk, Fragment, FragmentId, Kind, StatementId
@@ -67,6 +66,11 @@ class Page:
     name: str
 
     @property
+    def is_archive(self) -> bool:
+        """Whether it keeps what had to leave `MEMORY.md`."""
+        return self.name not in PAGES.values()
+
+    @property
     def votes(self) -> bool:
         """Whether a hit is a vote for the fragment that a line shows."""
         return self.name != MEMORY
@@ -74,7 +78,7 @@ class Page:
 
 def pages(home: Home) -> tuple[Page, ...]:
     """Return the pages of a workspace, and the archives of what had to leave `MEMORY.md`, newest year first."""
-    archives = sorted(archive_names(home), reverse=True)
+    archives = sorted(home.archives(), reverse=True)
     return (
         *(Page(source=source, name=name) for source, name in PAGES.items()),
         *(Page(source=Source.MEMORY, name=name) for name in archives),

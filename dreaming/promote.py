@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime
 
 from dreaming.history import Why, write
-from dreaming.home import ATTEMPTS, MEMORY, Home
+from dreaming.home import ATTEMPTS, MEMORY, Home, archive_name
 from dreaming.known import known
-from dreaming.ledger import archive_name, edited, line_of, lines_before, made, recover
+from dreaming.ledger import edited, line_of, lines_before, made, recover
 from dreaming.phases.deep import Examined, repeated
 from dreaming.rereading import standing, written
 from memory.changes import Effect
@@ -76,6 +76,13 @@ def accepted(home: Home, proposal: Promotion, *, now: datetime) -> Refusal | Non
     Raise ExternallyChangedError, NotWritableError and the like; then it is a proposal still.
     """
     desk = _Desk(home, proposal.night, ())
+    again = known(durable.said(desk.document.text)).repeated(proposal.text)
+    if again:
+        return Refusal(fragment=proposal.fragment, gate="not_promoted", reason=f"{MEMORY} says it already: “{again}”")
+    unfit = flaws(proposal.text, home.redaction)
+    if unfit:
+        reason = f"it is not fit to be remembered: {', '.join(unfit)}"
+        return Refusal(fragment=proposal.fragment, gate="clean", reason=reason)
     if not desk.add(proposal):
         return desk.refused[0]
     _write(home, desk, now=now, reason="accepted in the review")
@@ -135,6 +142,9 @@ class _Desk:
 def _write(home: Home, desk: _Desk, *, now: datetime, reason: str = "what the night promoted") -> None:
     standing = {promotion.key: promotion for promotion in desk.standing.values()}
     with home.store.writing(lasting=True):
+        for promotion in desk.chosen:
+            if promotion.id:  # a proposal, in the words in which it was accepted
+                home.promotions.reword(promotion.id, promotion.text, replaces=promotion.replaces)
         planned = home.promotions.plan(promotion for promotion in desk.chosen if not promotion.id)
     ends = {State.DROPPED: desk.revision.dropped, State.SUPERSEDED: desk.revision.replaced}
     gone = [

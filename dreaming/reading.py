@@ -210,7 +210,7 @@ def _lines_found(home: Home, query: str, terms: Sequence[Term], wanted: Wanted, 
             _line(page, line, terms)
             for page in everything
             if page.source is source
-            for line in readable(redacted(_page(home, page.name), home.redaction)[0])
+            for line in _readable(home, page, terms)
             if line.fragment not in known | {one.fragment for one in found if one.fragment}
         ]
         # Of equals the one in the page itself comes first: the archives stand behind it.
@@ -241,6 +241,14 @@ def _around_the_best(text: str, terms: Sequence[Term]) -> str:
     shares = [relevance(text[start:end], terms) for start, end in pairwise(ends)]
     best = max(range(len(shares)), key=lambda n: (shares[n], -n))
     return text[ends[max(0, best - 1)] : ends[min(len(shares), best + 2)]].strip()
+
+
+def _readable(home: Home, page: Page, terms: Sequence[Term]) -> Iterable[ReadableLine]:
+    """Return the lines of a page without secrets; of an archive, which grows every year, only those that answer."""
+    if not page.is_archive:
+        return readable(redacted(_page(home, page.name), home.redaction)[0])
+    answering = (one for one in readable(_page(home, page.name)) if relevance(one.text, terms) >= VOTE_FROM)
+    return (replace(one, text=redacted(one.text, home.redaction)[0]) for one in answering)
 
 
 def _page(home: Home, name: str) -> str:

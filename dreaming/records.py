@@ -21,7 +21,7 @@ _FRAGMENT = re.compile(r"[0-9a-f]{16}")
 def markers(home: Home, now: datetime) -> Iterator[Finding]:  # noqa: ARG001
     """Compare the markers of `MEMORY.md` with the promotions of the store."""
     page = home.files.read(MEMORY)
-    latest = home.promotions.latest()
+    latest = home.promotions.spoken_of()
     written = {(line.key, line.statements): line.line for line in promoted(page.text)}
     for key, line in written.items():
         if key not in latest and _FRAGMENT.fullmatch(key[0]):

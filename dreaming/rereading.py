@@ -7,7 +7,7 @@ from itertools import pairwise, takewhile
 from dreaming.draft import composed, cut, headed, stands_beside, tokens, with_reasons
 from dreaming.hearing import said_at, said_chunks
 from dreaming.home import Home
-from dreaming.observe import remembered
+from dreaming.remembering import remembered
 from memory.chunking import chunks
 from memory.hiding import legible
 from memory.markdown import joined

@@ -74,8 +74,6 @@ def accept(home: Home, what: str, *, now: datetime, text: str | None = None, rep
         refusal = accepted(home, wanted, now=now)
         if refusal is not None:
             raise NotAcceptedError(proposal, refusal.reason)
-        with home.store.writing():
-            home.promotions.reword(wanted.id, wanted.text, replaces=wanted.replaces)
         return wanted
 
 
@@ -92,7 +90,8 @@ def reject(home: Home, what: str, *, now: datetime) -> Promotion:
 
 
 def _meant(home: Home, what: str, state: State) -> Promotion:
-    found: Sequence[Promotion] = [p for p in home.promotions.all(state) if what and p.fragment.startswith(what)]
-    if len(found) != 1:
+    every = home.promotions.all(state)
+    found: Sequence[Promotion] = [p for p in every if p.name == what] or [p for p in every if p.name.startswith(what)]
+    if len(found) != 1 or not what:
         raise UnknownProposalError(what)
     return found[0]

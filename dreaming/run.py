@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from dreaming import ledger, pages, promote
 from dreaming.home import Home
-from dreaming.known import known
+from dreaming.known import known, known_as_taken_back
 from dreaming.phases.deep import Examined, deep, promoted_on
 from dreaming.phases.light import LightPlan, light, lively
 from dreaming.phases.night import Night
@@ -111,7 +111,7 @@ def _truths(run: Run, plan: RemPlan) -> tuple[Truth, ...]:
 def run_deep(run: Run) -> None:
     """Promote what passes every gate; what an earlier run of the night promoted keeps its place."""
     home = run.home
-    recalled = (c for c in _candidates(run, home.store.recalled()) if promoted_on(c) is None)
+    recalled = (c for c in _candidates(run, home.store.recalled(tonight=run.night)) if promoted_on(c) is None)
     plan = deep(_night(run, tuple(recalled), lines=_lines(run)))
     outcome = _promoted(run, plan.eligible)
     tonight = {promotion.fragment for promotion in ledger.made(home, run.night)}
@@ -127,7 +127,7 @@ def _report_deep(run: Run, ranked: Sequence[Examined], refused: Sequence[Examine
     made = ledger.made(run.home, run.night)
     promoted = [one for one in made if one.state is not State.PROPOSED]
     waiting = _waiting(ranked, refused, late)
-    run.sections[Phase.DEEP] = pages.deep_section(len(ranked), made, waiting)
+    run.sections[Phase.DEEP] = pages.deep_section(len(ranked), made, waiting, replaced=ledger.replaced(run.home, made))
     if not outcome.failed:  # the next run tells how it ended
         run.stories.append(_deep_story(run, ranked, promoted, waiting))
     first = [one.failed[0].name for one in refused] + [one.gate for one in late]
@@ -212,8 +212,8 @@ def _night(run: Run, candidates: Sequence[Candidate], lines: Sequence[str] | Non
         staged_before=journal.staged_before(run.night),
         lexicon=run.home.lexicon,
         known=known(lines or ()),
-        kept=() if lines is None else ledger.kept(run.home, now=run.began),
-        taken_back={} if lines is None else ledger.taken_back(run.home),
+        kept=() if lines is None else ledger.kept(run.home, now=run.began, tonight=run.night),
+        taken_back=known_as_taken_back(()) if lines is None else ledger.taken_back(run.home, now=run.began),
     )
 
 

@@ -249,7 +249,7 @@ def _write(home: Home, *, night: date, now: datetime) -> None:
     new = list(home.narratives.unwritten())
     if not dreams.has_diary(home.files.read(DREAMS).text):
         new = [entry for entry in new if entry.night != night]
-        new += reversed(home.narratives.told(night=night))
+        new += reversed([entry for entry in home.narratives.told(night=night) if not entry.taken_back])
     if new:
         _write_new(home, new, night=night, now=now)
     archive(home, now=now)
@@ -285,7 +285,8 @@ def _archive(home: Home, *, now: datetime) -> None:
     text, removed = dreams.without_oldest(document.text, home.config.narrative.diary_entries)
     if removed:
         year = home.local_date(now).year
-        why = Why(kind="archive", reason=f"{DREAMS} keeps {home.config.narrative.diary_entries} entries", now=now)
+        reason = f"{DREAMS} keeps {home.config.narrative.diary_entries} entries"
+        why = Why(kind="archive", reason=reason, now=now, night=home.local_date(now))
         rewrite(home, archive_name(year), lambda old: dreams.archive(old, year, removed), why)
         write(home, document, text, why)
 

@@ -1,7 +1,7 @@
 """What happened to the user's files, change by change, and how `MEMORY.md` stood on a day."""
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from difflib import unified_diff
 
 from dreaming.home import MEMORY, Home
@@ -75,20 +75,23 @@ def _belongs(event: Event, what: str) -> bool:
 
 def difference(home: Home, change: Change) -> str:
     """Return a change as a unified diff, without secrets."""
-    texts = ["" if key is None else home.changes.image(key).text for key in (change.before, change.after)]
+    try:
+        texts = ["" if key is None else home.changes.image(key).text for key in (change.before, change.after)]
+    except KeyError:
+        return "(what it said is not kept any more, since the rules of what is hidden changed)"
     before, after = (split_lines(printable(text)) for text in texts)
     lines = unified_diff(before, after, f"a/{change.file}", f"b/{change.file}")
     return "".join(line if line.endswith(("\n", "\r")) else f"{line}\n" for line in lines).rstrip("\n")
 
 
-def stood(home: Home, day: date | None) -> Stood:
+def stood(home: Home, day: date | None, *, now: datetime) -> Stood:
     """Return `MEMORY.md` as it stands, or as it is known to have stood at the end of a day.
 
     Raise NothingKnownError for a day before the first change, unless the file is known from before that.
     """
-    if day is None:
-        return Stood(day=None, text=home.files.read(MEMORY).text)
-    known = [change for change in home.changes.all(file=MEMORY) if change.applied]
+    if day is None or day >= home.local_date(now):
+        return Stood(day=day, text=home.files.read(MEMORY).text)
+    known = [change for change in home.changes.all(file=MEMORY) if change.made]
     until = [change for change in known if change.day <= day]
     if until:
         key = until[-1].after
@@ -98,6 +101,9 @@ def stood(home: Home, day: date | None) -> Stood:
         raise NothingKnownError(day)
     if key is None:
         return Stood(day=day, text="")
-    image = home.changes.image(key)
+    try:
+        image = home.changes.image(key)
+    except KeyError:
+        raise NothingKnownError(day) from None
     masked = () if image.whole else (f"secrets that stood in {MEMORY} are masked: their values are never kept",)
     return Stood(day=day, text=image.text, problems=masked)

@@ -8,21 +8,23 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
-from dreaming.history import Why, notice, restore, write
-from dreaming.home import DREAMS, MEMORY, Home
-from dreaming.ledger import archive_name, archive_names, line_of, recover
-from memory.changes import Change, Effect, digest_of
+from dreaming.history import REDO, UNDO, Why, digest, note, notice, standing, write
+from dreaming.home import DREAMS, MEMORY, Home, archive_name
+from dreaming.ledger import line_of, recover
+from memory.changes import Change, Effect
 from memory.model import Phase
-from memory.narratives import Narrative
-from memory.promotions import Promotion, State
+from memory.promotions import HOLDING, TAKEN_BACK, Promotion, State
+from memory.trust import redacted
 from workspace import dreams, durable
 from workspace.files import Document
 from workspace.lock import lock
 from workspace.sections import layout
 
-NIGHTLY = ("promotions", "sections", "entries", "archive", "doctor")
-UNDO = "undo"
-REDO = "redo"
+NIGHTLY = frozenset({"promotions", "sections", "entries", "archive", "doctor"})
+LEFT = (State.DROPPED, State.SUPERSEDED)
+"""How a promotion ended that left the file for another one."""
+REPORTS = "memory/dreaming"
+PHASES = tuple(Phase)
 
 
 class NothingToUndoError(Exception):
@@ -40,6 +42,16 @@ class NothingToRedoError(Exception):
         super().__init__("nothing was taken back that could be done again; dream history shows what was changed")
 
 
+class NoRoomError(Exception):
+    """What should be done again has no room any more; nothing was done."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(
+            f"“{text}” has no room in {MEMORY} any more, so nothing was done; shorten your own text there or raise"
+            " memory.budget_chars and run this again"
+        )
+
+
 class ConflictError(Exception):
     """The user changed what should be taken back; nothing was done."""
 
@@ -54,7 +66,7 @@ class ConflictError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
-    """A line, 1-based, that no longer says what was written: both texts."""
+    """A line, 1-based, that no longer says what was written: both texts, without secrets."""
 
     file: str
     line: int
@@ -66,7 +78,7 @@ class Conflict:
 class TakenBack:
     """What was taken back or done again: promotions that left the file and that came back to it, files changed.
 
-    `night` is None when only one promotion was meant; `left` says what could not be brought back and where it is.
+    `night` is None when only promotions were meant; `left` says what could not be brought back and where it is.
     """
 
     night: date | None
@@ -77,257 +89,214 @@ class TakenBack:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Wish:
-    """What is to leave `MEMORY.md`, what comes back to it, and the changes that are taken back with it."""
+class _Moves:
+    """Promotions that leave `MEMORY.md`, that come back to it, and the state each gets that does neither or leaves."""
 
-    night: date | None
     out: tuple[Promotion, ...]
     back: tuple[Promotion, ...]
+    states: Mapping[int, State]
+
+    @property
+    def archived(self) -> tuple[Promotion, ...]:
+        """Those that leave for the archive."""
+        return tuple(one for one in self.out if self.states[one.id] in LEFT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """What is taken back: changes of files, moves of promotions; `night` when it is a night's."""
+
+    night: date | None
     changes: tuple[Change, ...]
-    entries: tuple[Narrative, ...] = ()
+    moves: _Moves
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Step:
+    """A file and the text it gets, None when it goes; worked out before anything is written."""
+
+    document: Document
+    text: str | None
+    why: Why
+    effects: tuple[Effect, ...] = ()
 
 
 def undo(home: Home, what: str | None, *, now: datetime) -> TakenBack:
-    """Take back a night by its date, a promotion by the beginning of its id, or, when nothing is named, the last night.
+    """Take back a night by its date, promotions by the beginning of their id, or, without a name, the last night.
 
-    Raise NothingToUndoError, ConflictError, HeldError or a WorkspaceError; then nothing was changed.
+    Raise NothingToUndoError, ConflictError, HeldError or a WorkspaceError. What fails on the way is finished by the
+    next undo.
     """
     with lock(home.root, now=now):
         recover(home, now=now)
         notice(home, now=now)
-        wish = _wish(home, what)
-        conflicts = [*_reworded(home, wish.out), *_retold(home, wish)]
-        if conflicts:
+        plan = _planned(home, what)
+        if conflicts := [*_reworded(home, plan.moves.out), *_retold(home, plan)]:
             raise ConflictError(conflicts)
-        said = f"night of {wish.night}" if wish.night else f"promotion {wish.out[0].fragment}"
-        why = Why(kind=UNDO, reason=f"took back the {said}", now=now, night=wish.night)
-        return _taken_back(home, wish, why)
+        said = f"night of {plan.night}" if plan.night else f"promotion {plan.moves.out[0].name}"
+        why = Why(kind=UNDO, reason=f"took back the {said}", now=now, night=plan.night)
+        memory, back, left = _memory_step(home, plan, why)
+        done = (back, _archive_steps(home, plan, why, back=back), _page_steps(home, plan, why))
+        return _taken(plan, back, left, _written(home, [*memory, *done[1], *done[2]]))
 
 
 def redo(home: Home, *, now: datetime) -> TakenBack:
     """Do again what was taken back last.
 
-    Raise NothingToRedoError, ConflictError, HeldError or a WorkspaceError; then nothing was changed.
+    Raise NothingToRedoError, NoRoomError, ConflictError, HeldError or a WorkspaceError.
     """
     with lock(home.root, now=now):
         recover(home, now=now)
         notice(home, now=now)
-        undone = _last_undone(home)
-        if not undone:
-            raise NothingToRedoError
-        by_id = {promotion.id: promotion for promotion in home.promotions.all()}
-        effects = [effect for change in undone for effect in change.effects]
-        out = tuple(by_id[e.promotion] for e in effects if e.after == State.IN_FORCE and e.promotion in by_id)
-        back = tuple(by_id[e.promotion] for e in effects if e.after == State.UNDONE and e.promotion in by_id)
-        if conflicts := _reworded(home, out):
+        plan, reason = _last_undone(home)
+        if conflicts := _reworded(home, plan.moves.out):
             raise ConflictError(conflicts)
-        before = {e.promotion: e.before for e in effects}
-        why = Why(kind=REDO, reason=undone[0].reason.replace("took back", "did again"), now=now, night=undone[0].night)
-        return _done_again(home, undone, _Moves(out=out, back=back, ends=before), why)
+        why = Why(kind=REDO, reason=reason.replace("took back", "did again"), now=now, night=plan.night)
+        memory, back, left = _memory_step(home, plan, why)
+        if left:
+            raise NoRoomError(next(one.text for one in plan.moves.back if one not in back))
+        archives = _archive_steps(home, plan, why, back=back)
+        # What leaves the file is in the archive first.
+        return _taken(plan, back, (), _written(home, [*archives, *memory, *_page_steps(home, plan, why)]))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Moves:
-    """Promotions that leave the file, each with the state it ends in, and those that come back."""
-
-    out: tuple[Promotion, ...]
-    back: tuple[Promotion, ...]
-    ends: Mapping[int, str]
+def _taken(plan: _Plan, back: Sequence[Promotion], left: Sequence[str], files: Iterable[str]) -> TakenBack:
+    names = tuple(dict.fromkeys(files))
+    return TakenBack(night=plan.night, out=plan.moves.out, back=tuple(back), files=names, left=tuple(left))
 
 
-def _wish(home: Home, what: str | None) -> _Wish:
-    night = _night(home, what)
-    if night is not None:
-        wish = _of_night(home, night)
-        if not wish.changes:
-            raise NothingToUndoError(what)
-        return wish
-    found = [p for p in home.promotions.all(State.IN_FORCE) if what and len(what) >= 4 and p.fragment.startswith(what)]
+def _written(home: Home, steps: Iterable[_Step]) -> Iterable[str]:
+    for step in steps:
+        if write(home, step.document, step.text, step.why, step.effects):
+            yield step.document.name
+        elif step.effects or step.why.undoes:
+            note(home, step.document, step.why, step.effects)
+
+
+# -- what is meant ----------------------------------------------------------------------------------------------------
+
+
+def _planned(home: Home, what: str | None) -> _Plan:
+    changes = [change for change in standing(home) if change.kind in NIGHTLY and change.night is not None]
+    if what is None:
+        if not changes:
+            raise NothingToUndoError(None)
+        return _of_night(home, changes, changes[-1].night)
+    with suppress(ValueError):
+        night = date.fromisoformat(what)
+        return _of_night(home, changes, night)
+    return _of_promotions(home, what)
+
+
+def _of_promotions(home: Home, what: str) -> _Plan:
+    found = tuple(p for p in home.promotions.all(State.IN_FORCE) if len(what) >= 4 and p.name.startswith(what))
     if not found:
         raise NothingToUndoError(what)
-    replaced = {promotion.replaces for promotion in found}
-    back = tuple(p for p in home.promotions.all(State.SUPERSEDED) if p.id in replaced)
-    return _Wish(night=None, out=tuple(found), back=back, changes=())
+    states = dict.fromkeys((one.id for one in found), State.UNDONE)
+    moves = _Moves(out=found, back=_corrected(home, found), states=states)
+    return _Plan(night=None, changes=(), moves=_free(home, moves))
 
 
-def _night(home: Home, what: str | None) -> date | None:
-    if what is None:
-        nights = [change.night for change in _standing(home) if change.night is not None]
-        if not nights:
-            raise NothingToUndoError(None)
-        return max(nights)
-    with suppress(ValueError):
-        return date.fromisoformat(what)
-    return None
-
-
-def _standing(home: Home, night: date | None = None) -> tuple[Change, ...]:
-    """Return the changes of nights that were not taken back since."""
-    stack: dict[date, list[Change]] = {}
-    for change in home.changes.all(night=night):
-        if change.night is None:
-            continue
-        if change.kind == UNDO:
-            stack[change.night] = []
-        elif change.kind in NIGHTLY or change.kind == REDO:
-            stack.setdefault(change.night, []).append(change)
-    return tuple(change for changes in stack.values() for change in changes)
-
-
-def _of_night(home: Home, night: date) -> _Wish:
-    changes = _standing(home, night)
-    by_id = {promotion.id: promotion for promotion in home.promotions.all()}
-    gone = [
-        by_id[effect.promotion]
-        for change in changes
-        for effect in change.effects
-        if effect.after in (State.DROPPED, State.SUPERSEDED) and effect.promotion in by_id
+def _of_night(home: Home, changes: Iterable[Change], night: date | None) -> _Plan:
+    meant = tuple(change for change in changes if change.night == night)
+    own = [
+        one
+        for one in home.promotions.all(night=night)
+        if one.state not in TAKEN_BACK and one.state is not State.REMOVED
     ]
-    return _Wish(
-        night=night,
-        out=tuple(p for p in by_id.values() if p.night == night and p.state is State.IN_FORCE),
-        back=tuple(p for p in gone if p.state in (State.DROPPED, State.SUPERSEDED)),
-        changes=changes,
-        entries=tuple(home.narratives.told(night=night)),
+    if not meant and not own:
+        raise NothingToUndoError(str(night))
+    out = tuple(one for one in own if one.state is State.IN_FORCE)
+    dropped = {e.promotion for change in meant for e in change.effects if e.after == State.DROPPED}
+    back = [one for one in home.promotions.all(State.DROPPED) if one.id in dropped and one not in own]
+    moves = _Moves(
+        out=out, back=(*back, *_corrected(home, out)), states=dict.fromkeys((one.id for one in own), State.UNDONE)
     )
+    return _Plan(night=night, changes=meant, moves=_free(home, moves))
+
+
+def _corrected(home: Home, out: Iterable[Promotion]) -> tuple[Promotion, ...]:
+    """Return what promotions took the place of; of one that was taken back since, what that took the place of."""
+    by_id = {promotion.id: promotion for promotion in home.promotions.all()}
+    found = []
+    for promotion in out:
+        older = by_id.get(promotion.replaces or 0)
+        while older is not None and older.state in TAKEN_BACK:
+            older = by_id.get(older.replaces or 0)
+        if older is not None and older.state is State.SUPERSEDED:
+            found.append(older)
+    return tuple(found)
+
+
+def _free(home: Home, moves: _Moves) -> _Moves:
+    """Let nothing come back that was promoted anew since, in whatever words, or that the user removed."""
+    held = {s for one in home.promotions.all(*HOLDING) if one not in moves.out for s in one.statements}
+    back = tuple(one for one in moves.back if held.isdisjoint(one.statements))
+    return _Moves(out=moves.out, back=back, states=moves.states)
+
+
+def _last_undone(home: Home) -> tuple[_Plan, str]:
+    undone = [change for change in standing(home) if change.kind == UNDO]
+    if not undone:
+        raise NothingToRedoError
+    last = undone[-1]
+    changes = tuple(change for change in undone if (change.at, change.reason) == (last.at, last.reason))
+    by_id = {promotion.id: promotion for promotion in home.promotions.all()}
+    effects = [e for change in changes for e in change.effects if _still(by_id.get(e.promotion), e)]
+    moves = _Moves(
+        out=tuple(by_id[e.promotion] for e in effects if e.after == State.IN_FORCE),
+        back=tuple(by_id[e.promotion] for e in effects if e.before == State.IN_FORCE),
+        states={e.promotion: State(e.before) for e in effects if e.before != State.IN_FORCE},
+    )
+    return _Plan(night=last.night, changes=changes, moves=_free(home, moves)), last.reason
+
+
+def _still(promotion: Promotion | None, effect: Effect) -> bool:
+    return promotion is not None and promotion.state == effect.after
+
+
+# -- conflicts --------------------------------------------------------------------------------------------------------
 
 
 def _reworded(home: Home, out: Iterable[Promotion]) -> list[Conflict]:
-    """Return the lines that the user reworded or wrote something under."""
+    """Return the lines that the user reworded or wrote something under; what is hidden by now makes no difference."""
     wanted = {promotion.key: promotion for promotion in out}
+    hide = partial(_hidden, home)
     found = []
     for own in layout(home.files.read(MEMORY).text).own:
         promotion = wanted.get((own.written.key, own.written.statements))
-        if promotion and (own.hangs or own.written.text != durable.wording(promotion.text)):
-            found.append(
-                Conflict(
-                    file=MEMORY, line=own.written.line, written=promotion.text, found=own.written.text or "nothing"
-                )
-            )
+        if promotion and (own.hangs or hide(own.written.text) != hide(durable.wording(promotion.text))):
+            words = hide(own.written.text) or "nothing"
+            found.append(Conflict(file=MEMORY, line=own.written.line, written=hide(promotion.text), found=words))
     return found
 
 
-def _retold(home: Home, wish: _Wish) -> list[Conflict]:
+def _retold(home: Home, plan: _Plan) -> list[Conflict]:
     """Return the entries that the user changed: under the stamp stands something else."""
-    told = {dreams.entry_of(one.stamp, one.prose) for one in wish.entries}
-    stamps = {entry.stamp for entry in told}
-    text = home.files.read(DREAMS).text
-    places = dreams.placed(text)
-    changed = [(line, one) for line, one in places if one.stamp in stamps and one not in told]
-    missing = [entry for entry in told if entry not in {one for _, one in places}]
+    if plan.night is None:
+        return []
+    told = [one for one in home.narratives.told(night=plan.night) if one.written and not one.taken_back]
+    known = {_plain(home, dreams.entry_of(one.stamp, one.prose)) for one in told}
+    stamps = {entry.stamp for entry in known}
+    places = [(line, _plain(home, entry)) for line, entry in dreams.placed(home.files.read(DREAMS).text)]
+    missing = sorted(known - {entry for _, entry in places}, key=lambda entry: entry.prose)
+    changed = [(line, entry) for line, entry in places if entry.stamp in stamps and entry not in known]
     return [
-        Conflict(file=DREAMS, line=line, written=missing[0].prose if missing else "", found=one.prose)
-        for line, one in changed
+        Conflict(file=DREAMS, line=line, written=missing[0].prose, found=entry.prose)
+        for line, entry in changed
         if missing
     ]
 
 
-def _taken_back(home: Home, wish: _Wish, why: Why) -> TakenBack:
-    moves = _Moves(out=wish.out, back=wish.back, ends={promotion.id: State.UNDONE for promotion in wish.out})
-    files, left, back = _memory_moved(home, moves, why, wish.changes)
-    if wish.night is not None:
-        later = any(
-            change.night and change.night > wish.night for change in _standing(home) if change.kind == "sections"
-        )
-        change = partial(_without_night, home=home, wish=wish, keep_sections=later)
-        files += _page_changed(home, DREAMS, change, why, wish.changes)
-        for name in sorted({c.file for c in wish.changes if Path(c.file).is_relative_to("memory/dreaming")}):
-            files += _page_changed(home, name, lambda text: text, why, wish.changes)
-    return TakenBack(night=wish.night, out=wish.out, back=back, files=tuple(dict.fromkeys(files)), left=left)
+def _plain(home: Home, entry: dreams.Entry) -> dreams.Entry:
+    return dreams.Entry(stamp=entry.stamp, prose=_hidden(home, entry.prose))
 
 
-def _done_again(home: Home, undone: Sequence[Change], moves: _Moves, why: Why) -> TakenBack:
-    files, left, back = _memory_moved(home, moves, why, undone)
-    told = home.narratives.told(night=why.night) if why.night else ()
-
-    def with_night(text: str) -> str:
-        for entry in reversed(told):
-            text = dreams.with_entry(text, entry.stamp, entry.prose)
-        return text
-
-    for name in dict.fromkeys(change.file for change in undone):
-        if name == DREAMS:
-            files += _page_changed(home, DREAMS, with_night, why, undone)
-        elif Path(name).is_relative_to("memory/dreaming"):
-            files += _page_changed(home, name, lambda text: text, why, undone)
-    return TakenBack(night=why.night, out=moves.out, back=back, files=tuple(dict.fromkeys(files)), left=left)
+def _hidden(home: Home, text: str) -> str:
+    return redacted(text, home.redaction)[0]
 
 
-def _memory_moved(
-    home: Home, moves: _Moves, why: Why, changes: Sequence[Change]
-) -> tuple[list[str], tuple[str, ...], tuple[Promotion, ...]]:
-    """Move promotions out of `MEMORY.md` and back; return the files changed, what found no room, what came back."""
-    document = home.files.read(MEMORY)
-    exact = _exactly_before(home, document, changes)
-    left: tuple[str, ...] = ()
-    back = moves.back
-    if exact is None:
-        text, back = _rearranged(home, document.text, moves)
-        missing = [promotion for promotion in moves.back if promotion not in back]
-        left = tuple(f"“{one.text}” has no room in {MEMORY} and stays in the archive" for one in missing)
-    files = _archives_moved(home, moves, back, why, changes)
-    effects = (
-        *(Effect(promotion=p.id, before=p.state, after=moves.ends[p.id]) for p in moves.out),
-        *(Effect(promotion=p.id, before=p.state, after=State.IN_FORCE) for p in back),
-    )
-    if not effects and exact is None:
-        return files, left, back
-    if exact is not None:
-        changed = restore(home, document, exact.text, why, effects)
-    else:
-        changed = write(home, document, text, why, effects)
-    if not changed:  # the user took the lines out already
-        with home.store.writing():
-            for effect in effects:
-                home.promotions.settle([effect.promotion], State(effect.after), now=why.now)
-    return ([*files, MEMORY] if changed else files), left, back
-
-
-def _rearranged(home: Home, text: str, moves: _Moves) -> tuple[str, tuple[Promotion, ...]]:
-    """Return the text without some lines and with others, each under the heading of its night, where there is room."""
-    text = durable.without(text, {promotion.key for promotion in moves.out})
-    back = []
-    for promotion in moves.back:
-        made = durable.revised(
-            text, promotion.night, [line_of(promotion)], budget=home.config.memory.budget_chars, evict="nothing"
-        )
-        if not made.deferred:
-            text = made.text
-            back.append(promotion)
-    return text, tuple(back)
-
-
-def _archives_moved(
-    home: Home, moves: _Moves, back: Sequence[Promotion], why: Why, changes: Sequence[Change]
-) -> list[str]:
-    """Take out of the archives what stands in the file again, and put there what goes there again."""
-    keys = {promotion.key for promotion in back}
-    files = []
-    for name in archive_names(home):
-        files += _page_changed(home, name, lambda text: durable.unarchived(text, keys), why, changes)
-    again = [p for p in moves.out if moves.ends[p.id] in (State.DROPPED, State.SUPERSEDED)]
-    if again:
-        on = home.local_date(why.now)
-        document = home.files.read(archive_name(on.year))
-        sections = [
-            durable.Dropped(day=own.written.day or on, lines=(own.written,))
-            for own in layout(home.files.read(MEMORY).text).own
-            if (own.written.key, own.written.statements) in {promotion.key for promotion in again}
-        ]
-        text = durable.archived(document.text, sections, on=on, reason=why.reason)
-        files += [document.name] if write(home, document, text, why) else []
-    return files
-
-
-def _page_changed(
-    home: Home, name: str, change: Callable[[str], str], why: Why, changes: Sequence[Change]
-) -> list[str]:
-    """Bring a page back to the byte where only these changes were made to it since; else change it line by line."""
-    document = home.files.read(name)
-    exact = _exactly_before(home, document, changes)
-    if exact is not None:
-        return [name] if restore(home, document, exact.text, why) else []
-    return [name] if write(home, document, change(document.text), why) else []
+# -- the new texts ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -338,55 +307,148 @@ class _Exact:
 
 
 def _exactly_before(home: Home, document: Document, changes: Sequence[Change]) -> _Exact | None:
-    """Return what a file held before changes, if nobody else changed it between them and since and it is kept whole."""
-    own = [change for change in changes if change.file == document.name and change.applied]
-    found = None if document.digest is None else digest_of(document.text)
-    if not own or found != own[-1].after:
+    """Return what a file held before changes, when it is now as they left it, to the byte, and that is kept whole."""
+    if not changes or digest(document) != changes[-1].after:
         return None
-    numbers = {change.id for change in own}
-    since = [change for change in home.changes.all(file=document.name) if change.id >= own[0].id]
-    if any(change.id not in numbers for change in since):
+    if any(above.after != below.before for above, below in pairwise(changes)):
         return None
-    if any(above.after != below.before for above, below in pairwise(own)):
-        return None
-    first = own[0].before
-    if first is None:
+    if changes[0].before is None:
         return _Exact(text=None)
-    image = home.changes.image(first)
-    return _Exact(text=image.text) if image.whole else None
+    with suppress(KeyError):
+        image = home.changes.image(changes[0].before)
+        return _Exact(text=image.text) if image.whole else None
+    return None
 
 
-def _without_night(text: str, *, home: Home, wish: _Wish, keep_sections: bool) -> str:
-    """Return the dream diary without the entries of a night, its sections as they were before it, if it is the last."""
-    text = dreams.without_entries(text, {dreams.entry_of(one.stamp, one.prose) for one in wish.entries})
-    first = next((c for c in wish.changes if c.kind == "sections" and c.file == DREAMS), None)
-    if keep_sections or first is None:
-        return text
-    before = "" if first.before is None else home.changes.image(first.before).text
+def _step(
+    home: Home, plan: _Plan, why: Why, name: str, change: Callable[[str], str], effects: tuple[Effect, ...] = ()
+) -> _Step:
+    """Bring a file back to the byte where only these changes were made to it; else change it line by line."""
+    document = home.files.read(name)
+    changes = [one for one in plan.changes if one.file == name]
+    exact = _exactly_before(home, document, changes)
+    text = change(document.text) if exact is None else exact.text
+    own = Why(kind=why.kind, reason=why.reason, now=why.now, night=why.night, undoes=tuple(c.id for c in changes))
+    return _Step(document=document, text=text, why=own, effects=effects)
+
+
+def _memory_step(home: Home, plan: _Plan, why: Why) -> tuple[list[_Step], tuple[Promotion, ...], list[str]]:
+    """Return what becomes of `MEMORY.md`, the promotions that come back to it, and what has no room there."""
+    moves = plan.moves
+    if not moves.states and not moves.back and not any(change.file == MEMORY for change in plan.changes):
+        return [], (), []
+    document = home.files.read(MEMORY)
+    changes = [change for change in plan.changes if change.file == MEMORY]
+    if _exactly_before(home, document, changes) is not None:
+        back = moves.back
+    else:
+        _, back = _rearranged(home, document.text, moves)
+    left = [f"“{one.text}” has no room in {MEMORY} and stays in the archive" for one in moves.back if one not in back]
+    states = {**moves.states, **dict.fromkeys((one.id for one in back), State.IN_FORCE)}
+    known = {promotion.id: promotion.state for promotion in home.promotions.all()}
+    effects = tuple(Effect(promotion=key, before=known[key], after=state) for key, state in sorted(states.items()))
+    step = _step(home, plan, why, MEMORY, lambda text: _rearranged(home, text, moves)[0], effects)
+    return [step], back, left
+
+
+def _rearranged(home: Home, text: str, moves: _Moves) -> tuple[str, tuple[Promotion, ...]]:
+    """Return the text without some lines and with others, each under the heading of its night, where there is room."""
+    text = durable.without(text, {promotion.key for promotion in moves.out})
+    back = []
+    for promotion in moves.back:
+        budget = home.config.memory.budget_chars
+        made = durable.revised(text, promotion.night, [line_of(promotion)], budget=budget, evict="nothing")
+        if not made.deferred:
+            text = made.text
+            back.append(promotion)
+    return text, tuple(back)
+
+
+def _archive_steps(home: Home, plan: _Plan, why: Why, *, back: Sequence[Promotion]) -> list[_Step]:
+    """Return what becomes of the archives: what comes back leaves them, what leaves the file goes there again."""
+    keys, again = {promotion.key for promotion in back}, {promotion.key for promotion in plan.moves.archived}
+    on = home.local_date(why.now)
+    lines = [own.written for own in layout(home.files.read(MEMORY).text).own]
+    moved = [
+        durable.Dropped(day=line.day or on, lines=(line,)) for line in lines if (line.key, line.statements) in again
+    ]
+    whole = _Plan(night=plan.night, changes=plan.changes if len(back) == len(plan.moves.back) else (), moves=plan.moves)
+    changed = {change.file for change in plan.changes if change.file.startswith("memory/archive/MEMORY-")}
+    names = {*home.archives(), *changed, *([archive_name(on.year)] if moved else [])}
+
+    def archived(name: str, text: str) -> str:
+        text = durable.unarchived(text, keys)
+        return durable.archived(text, moved, on=on, reason=why.reason) if name == archive_name(on.year) else text
+
+    steps = [_step(home, whole, why, name, partial(archived, name)) for name in sorted(names)]
+    return [step for step in steps if step.text != step.document.text or step.why.undoes]
+
+
+def _page_steps(home: Home, plan: _Plan, why: Why) -> list[_Step]:
+    """Return what becomes of the dream diary, its archives and the reports of the nights."""
+    if plan.night is None:
+        return []
+    files = dict.fromkeys(change.file for change in plan.changes)
+    ways: dict[str, Callable[[str], str]] = {}
+    for name in files:
+        if name == DREAMS:
+            ways[name] = partial(_diary_again if why.kind == REDO else _diary_before, home, plan)
+        elif name.startswith("memory/archive/DREAMS-"):
+            ways[name] = partial(_without_entries, home, plan.night, archived=True) if why.kind == UNDO else str
+        elif Path(name).is_relative_to(REPORTS):
+            ways[name] = str
+    return [_step(home, plan, why, name, change) for name, change in ways.items()]
+
+
+def _without_entries(home: Home, night: date, text: str, *, archived: bool = False) -> str:
+    told = {_plain(home, dreams.entry_of(one.stamp, one.prose)) for one in home.narratives.told(night=night)}
+    standing_there = dreams.entries(text, archived=archived)
+    gone = [entry for entry in standing_there if _plain(home, entry) in told]
+    return dreams.without_entries(text, gone, archived=archived)
+
+
+def _diary_before(home: Home, plan: _Plan, text: str) -> str:
+    """Return the dream diary without the entries of a night, and with the sections from before it."""
+    if plan.night is not None:
+        text = _without_entries(home, plan.night, text)
+    own = [change for change in plan.changes if change.file == DREAMS and change.kind in ("sections", REDO)]
+    return _with_sections(home, text, own[0], own[-1]) if own else text
+
+
+def _diary_again(home: Home, plan: _Plan, text: str) -> str:
+    """Return the dream diary with the entries of a night among the others, and with its sections if none came since."""
+    every = home.narratives.told(limit=-1)
+    archives = [home.files.read(f"memory/archive/{path.name}").text for path in _dream_archives(home)]
+    kept = {entry for archive in archives for entry in dreams.entries(archive, archived=True)}
+    for entry in reversed([one for one in every if one.night == plan.night and one.taken_back]):
+        mine = (entry.night, PHASES.index(entry.phase))
+        later = [dreams.entry_of(o.stamp, o.prose) for o in every if (o.night, PHASES.index(o.phase)) > mine]
+        if dreams.entry_of(entry.stamp, entry.prose) not in kept:
+            text = dreams.with_entry(text, entry.stamp, entry.prose, before=later)
+    own = [change for change in plan.changes if change.file == DREAMS]
+    return _with_sections(home, text, own[0], own[-1]) if own else text
+
+
+def _dream_archives(home: Home) -> list[Path]:
+    return sorted((home.root / "memory/archive").glob("DREAMS-[0-9][0-9][0-9][0-9].md"))
+
+
+def _with_sections(home: Home, text: str, first: Change, last: Change) -> str:
+    """Return the text with the sections from before changes, each that still says what the changes left there."""
+    before, after = (_text(home, key) for key in (first.before, last.after))
     for phase in Phase:
-        body = dreams.section(before, phase.value)
-        if body is not None:
-            text = dreams.with_section(text, phase.value, body)
-        else:
-            text = dreams.without_section(text, phase.value)
+        was, left = dreams.section(before, phase.value), dreams.section(after, phase.value)
+        if was == left or dreams.section(text, phase.value) != left:
+            continue
+        name = phase.value
+        text = dreams.without_section(text, name) if was is None else dreams.with_section(text, name, was)
     return text
 
 
-def _last_undone(home: Home) -> tuple[Change, ...]:
-    """Return the changes of the last undo that was not done again."""
-    stack: list[list[Change]] = []
-    last: tuple[object, ...] | None = None
-    for change in home.changes.all():
-        if change.kind not in (UNDO, REDO):
-            continue
-        action = (change.kind, change.at, change.reason)
-        if action == last:
-            if change.kind == UNDO:
-                stack[-1].append(change)
-            continue
-        last = action
-        if change.kind == UNDO:
-            stack.append([change])
-        elif stack:
-            stack.pop()
-    return tuple(stack[-1]) if stack else ()
+def _text(home: Home, key: str | None) -> str:
+    """Return a kept text; nothing of one that is not kept any more."""
+    if key is None:
+        return ""
+    with suppress(KeyError):
+        return home.changes.image(key).text
+    return ""

@@ -2,7 +2,8 @@
 
 import json
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from hashlib import sha256
@@ -39,7 +40,10 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One change of one file; digests are None where the file does not exist, `night` None outside of nights."""
+    """One change of one file; digests are None where the file does not exist, `night` None outside of nights.
+
+    `undoes` are the changes that it takes back; `made` is False while nobody knows whether it stands in the file.
+    """
 
     id: int
     at: datetime
@@ -51,7 +55,8 @@ class Change:
     before: str | None
     after: str | None
     effects: tuple[Effect, ...]
-    applied: bool
+    undoes: tuple[int, ...]
+    made: bool
 
 
 def digest_of(text: str) -> str:
@@ -75,17 +80,18 @@ class Changes:
         kind: str,
         file: str,
         reason: str,
-        before: Image | None,
+        before: Image | str | None,
         after: Image | None,
         effects: Sequence[Effect] = (),
+        undoes: Sequence[int] = (),
     ) -> int:
-        """Record a change that is about to be made, and return its number."""
+        """Record a change about to be made, and return its number; a text that is known is named by its digest."""
         for image in (before, after):
-            if image is not None:
+            if isinstance(image, Image):
                 self._keep(file, image)
         row = self.connection.execute(
-            "INSERT INTO change (at, on_day, night, kind, file, reason, before, after, effects, state)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'planned') RETURNING id",
+            "INSERT INTO change (at, on_day, night, kind, file, reason, before, after, effects, undoes, state)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'planned') RETURNING id",
             (
                 stamp(at),
                 day.isoformat(),
@@ -93,14 +99,15 @@ class Changes:
                 kind,
                 file,
                 reason,
-                None if before is None else before.digest,
+                before.digest if isinstance(before, Image) else before,
                 None if after is None else after.digest,
                 json.dumps([[e.promotion, e.before, e.after] for e in effects]),
+                json.dumps(list(undoes)),
             ),
         ).fetchone()
         return int(row[0])
 
-    def applied(self, change: int) -> None:
+    def settle(self, change: int) -> None:
         """Record that a change stands in the file."""
         self.connection.execute("UPDATE change SET state = 'applied' WHERE id = ?", (change,))
 
@@ -108,24 +115,30 @@ class Changes:
         """Take back the record of a change that was not made after all."""
         self.connection.execute("DELETE FROM change WHERE id = ?", (change,))
 
-    def all(self, *, file: str | None = None, night: date | None = None, kind: str | None = None) -> tuple[Change, ...]:
-        """Return changes, oldest first: of a file, of a night, of a kind, or all."""
-        rows = self.connection.execute(
-            "SELECT id, at, on_day, night, kind, file, reason, before, after, effects, state FROM change"
-            " WHERE (:file IS NULL OR file = :file) AND (:night IS NULL OR night = :night)"
-            " AND (:kind IS NULL OR kind = :kind) ORDER BY id",
-            {"file": file, "night": None if night is None else night.isoformat(), "kind": kind},
-        ).fetchall()
-        return tuple(_change(row) for row in rows)
+    def all(self, *, file: str | None = None, night: date | None = None) -> tuple[Change, ...]:
+        """Return changes, oldest first: of a file, of a night, or all."""
+        return self._changes(
+            "(:file IS NULL OR file = :file) AND (:night IS NULL OR night = :night)",
+            file=file,
+            night=None if night is None else night.isoformat(),
+        )
 
     def last(self, file: str) -> Change | None:
         """Return the last change of a file that was made."""
-        made = [change for change in self.all(file=file) if change.applied]
-        return made[-1] if made else None
+        found = self._changes("id = (SELECT max(id) FROM change WHERE file = :file AND state = 'applied')", file=file)
+        return found[0] if found else None
 
     def planned(self) -> tuple[Change, ...]:
         """Return the changes nobody knows the end of, oldest first."""
-        return tuple(change for change in self.all() if not change.applied)
+        return self._changes("state = 'planned'")
+
+    def _changes(self, condition: str, **values: object) -> tuple[Change, ...]:
+        rows = self.connection.execute(
+            "SELECT id, at, on_day, night, kind, file, reason, before, after, effects, undoes, state FROM change"
+            f" WHERE {condition} ORDER BY id",
+            values,
+        ).fetchall()
+        return tuple(_change(row) for row in rows)
 
     def image(self, digest: str) -> Image:
         """Return a picture by its digest; KeyError when there is none."""
@@ -141,26 +154,26 @@ class Changes:
         below = self.image(base).text
         return Image(digest=digest, text=below[:first] + middle + below[len(below) - last :])
 
-    def hide(self, hiding: Callable[[str], str]) -> None:
-        """Draw every picture anew with what must be hidden now."""
-        files: dict[str, list[Image]] = {}
-        for change in self.all():
-            known = files.setdefault(change.file, [])
-            known += [self.image(key) for key in (change.before, change.after) if key is not None]
-        shown = {
-            file: [Image(digest=one.digest, text=hiding(one.text)) for one in images] for file, images in files.items()
-        }
-        if any(one.text != old.text for file in files for one, old in zip(shown[file], files[file], strict=True)):
-            self._redraw(shown)
+    def hide(self, hiding: Callable[[str], str], *, kept: Collection[str]) -> None:
+        """Draw the pictures of the `kept` files anew with what must be hidden now, and forget those of the others.
 
-    def _redraw(self, shown: Mapping[str, Iterable[Image]]) -> None:
-        self.connection.execute("PRAGMA defer_foreign_keys = ON")
+        A long diary has thousands; that it was changed, when and why stays known.
+        """
+        shown = {file: self._pictures(file, hiding) for file in sorted(kept)}
         self.connection.execute("DELETE FROM image")
         for images in shown.values():
             last = None
             for image in images:
                 self._draw(image, last)
                 last = image.digest
+
+    def _pictures(self, file: str, hiding: Callable[[str], str]) -> list[Image]:
+        keys = dict.fromkeys(key for change in self.all(file=file) for key in (change.before, change.after) if key)
+        found = []
+        for key in keys:
+            with suppress(KeyError):
+                found.append(Image(digest=key, text=hiding(self.image(key).text)))
+        return found
 
     def _keep(self, file: str, image: Image) -> None:
         row = self.connection.execute(
@@ -175,7 +188,7 @@ class Changes:
         if self.connection.execute("SELECT 1 FROM image WHERE digest = ?", (image.digest,)).fetchone():
             return
         base, depth, first, end, middle = None, 0, 0, 0, image.text
-        if last is not None and (below := self._depth(last)) < DEEPEST:
+        if last is not None and (below := self._depth(last)) is not None and below < DEEPEST:
             old = self.image(last).text
             first, end = _common(old, image.text)
             base, depth, middle = last, below + 1, image.text[first : len(image.text) - end]
@@ -184,8 +197,9 @@ class Changes:
             (image.digest, base, depth, first, end, zlib.compress(middle.encode("utf-8", "surrogatepass"), 9)),
         )
 
-    def _depth(self, digest: str) -> int:
-        return int(self.connection.execute("SELECT depth FROM image WHERE digest = ?", (digest,)).fetchone()[0])
+    def _depth(self, digest: str) -> int | None:
+        row = self.connection.execute("SELECT depth FROM image WHERE digest = ?", (digest,)).fetchone()
+        return None if row is None else int(row[0])
 
 
 def _common(old: str, new: str) -> tuple[int, int]:
@@ -204,7 +218,7 @@ def _shared(most: int, same: Callable[[int], bool]) -> int:
 
 
 def _change(row: Sequence[Any]) -> Change:
-    number, at, day, night, kind, file, reason, before, after, effects, state = row
+    number, at, day, night, kind, file, reason, before, after, effects, undoes, state = row
     return Change(
         id=number,
         at=datetime.fromisoformat(at),
@@ -216,5 +230,6 @@ def _change(row: Sequence[Any]) -> Change:
         before=before,
         after=after,
         effects=tuple(Effect(promotion=e[0], before=e[1], after=e[2]) for e in json.loads(effects)),
-        applied=state == "applied",
+        undoes=tuple(json.loads(undoes)),
+        made=state == "applied",
     )

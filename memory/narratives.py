@@ -22,6 +22,7 @@ class Narrative:
     prose: str
     fragments: tuple[FragmentId, ...]
     written: bool = False
+    taken_back: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +66,7 @@ class Narratives:
     def unwritten(self) -> Sequence[Narrative]:
         """Return the entries that are told but do not stand in `DREAMS.md` yet, oldest first."""
         rows = self.connection.execute(
-            "SELECT DISTINCT night FROM narrative WHERE NOT written ORDER BY night"
+            "SELECT DISTINCT night FROM narrative WHERE NOT written AND NOT taken_back ORDER BY night"
         ).fetchall()
         nights = [date.fromisoformat(row[0]) for row in rows]
         return [one for night in nights for one in reversed(self.told(night=night)) if not one.written]
@@ -80,6 +81,12 @@ class Narratives:
     def begun(self, night: date, phase: Phase) -> frozenset[str]:
         """Return the digests of entries that were about to be written, and of which nobody knows whether they were."""
         return frozenset((self.store.setting(_begun(night, phase)) or "").split())
+
+    def take_back(self, night: date, *, taken_back: bool) -> None:
+        """Record that the entries of a night were taken out of the diary by the user's wish, or put back."""
+        self.connection.execute(
+            "UPDATE narrative SET taken_back = ? WHERE night = ?", (int(taken_back), night.isoformat())
+        )
 
     def wrote(self, night: date, phase: Phase) -> None:
         """Record that an entry stands in `DREAMS.md`; what the user does to it there is the user's own affair."""
@@ -102,6 +109,7 @@ class Narratives:
             Narrative(
                 night=date.fromisoformat(row[0]), phase=Phase(row[1]), stamp=row[2], language=row[3],
                 narrator=row[4], prose=row[5], fragments=self._woven_from(row[0], row[1]), written=bool(row[6]),
+                taken_back=bool(row[7]),
             )
             for row in rows
         )  # fmt: skip
@@ -143,7 +151,9 @@ class Narratives:
 
     def last_told(self) -> date | None:
         """Return the newest night that had something to tell."""
-        (night,) = self.connection.execute("SELECT max(night) FROM telling").fetchone()
+        (night,) = self.connection.execute(
+            "SELECT max(night) FROM telling WHERE night NOT IN (SELECT night FROM narrative WHERE taken_back)"
+        ).fetchone()
         return date.fromisoformat(night) if night else None
 
 

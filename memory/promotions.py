@@ -42,7 +42,8 @@ Key = tuple[str, str]
 class Promotion:
     """Statements of a fragment written to `MEMORY.md`; `positions` are 1-based, all of them when empty.
 
-    `id` is 0 until it is recorded; `replaces` is the id of the promotion that this one corrects.
+    `id` is 0 until it is recorded; `replaces` is the id of the promotion that this one corrects; `ended_on` is the
+    night in which it ended, if it was in one.
     """
 
     fragment: FragmentId
@@ -59,8 +60,14 @@ class Promotion:
     end_line: int
     state: State = State.PLANNED
     ended_at: datetime | None = None
+    ended_on: date | None = None
     replaces: int | None = None
     id: int = 0
+
+    @property
+    def name(self) -> str:
+        """How people name it: its fragment, and the lines of it unless it is all of them."""
+        return f"{self.fragment}:{numbered(self.positions)}" if self.positions else self.fragment
 
     @property
     def key(self) -> Key:
@@ -97,7 +104,8 @@ class Promotions:
         ended = None if state in (State.IN_FORCE, State.PLANNED, State.PROPOSED) else stamp(now)
         on = night.isoformat() if ended and night and state not in HOLDING else None
         self.connection.executemany(
-            "UPDATE promotion SET state = ?, ended_at = ?, ended_on = ? WHERE id = ?",
+            # Two promotions of the same words cannot both stand; the one that does stays.
+            "UPDATE OR IGNORE promotion SET state = ?, ended_at = ?, ended_on = ? WHERE id = ?",
             [(state, ended, on, key) for key in ids],
         )
 
@@ -124,9 +132,9 @@ class Promotions:
         written = self._written([row[0] for row in found])
         return tuple(_promotion(dict(zip(names, row, strict=True)), written.get(row[0], ())) for row in found)
 
-    def latest(self) -> Mapping[Key, Promotion]:
-        """Return the last promotion of each key: the one a marker in the file speaks of."""
-        return {one.key: one for one in sorted(self.all(), key=lambda one: one.id)}
+    def spoken_of(self) -> Mapping[Key, Promotion]:
+        """Return for each key the promotion that a marker speaks of: the one that holds it, else the last."""
+        return {one.key: one for one in sorted(self.all(), key=lambda one: (one.state in HOLDING, one.id))}
 
     def last_used(self) -> Mapping[Key, float]:
         """Return when each promotion was last asked for, in seconds since 1970: the least used has least."""
@@ -180,5 +188,6 @@ def _promotion(row: Mapping[str, Any], statements: Sequence[StatementId]) -> Pro
         end_line=row["end_line"],
         state=State(row["state"]),
         ended_at=None if row["ended_at"] is None else datetime.fromisoformat(row["ended_at"]),
+        ended_on=None if row["ended_on"] is None else date.fromisoformat(row["ended_on"]),
         replaces=row["replaces"],
     )

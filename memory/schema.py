@@ -312,23 +312,25 @@ TAKING_BACK = (
     FROM promoted_statement AS own JOIN promotion ON promotion.id = own.promotion
     WHERE promotion.state IN ('planned', 'proposed', 'in force', 'removed') OR promotion.ended_on IS NOT NULL
     """,
-    # What was asked for before a promotion of it ended speaks for it no more: it has to prove itself again.
+    # What was asked for before a promotion of it ended speaks for it no more: it has to prove itself again. What ended
+    # in the course of a night is so from the next one on: `spent_on` is that night, and '' where the user ended it.
     """
     CREATE VIEW vote AS
-    SELECT signal.*
+    SELECT
+        signal.*,
+        (
+            SELECT min(coalesce(promotion.ended_on, ''))
+            FROM promoted_statement AS own JOIN promotion ON promotion.id = own.promotion
+            WHERE own.statement = signal.statement
+              AND promotion.state IN ('dropped', 'undone', 'superseded', 'rejected')
+              AND promotion.ended_at >= signal.at
+        ) AS spent_on
     FROM signal
-    WHERE NOT EXISTS (
-        SELECT 1
-        FROM promoted_statement AS own JOIN promotion ON promotion.id = own.promotion
-        WHERE own.statement = signal.statement
-          AND promotion.state IN ('dropped', 'undone', 'superseded', 'rejected')
-          AND promotion.ended_at >= signal.at
-    )
     """,
     """
     CREATE TABLE image (
         digest TEXT PRIMARY KEY,
-        base TEXT REFERENCES image (digest),
+        base TEXT,
         depth INTEGER NOT NULL,
         first INTEGER NOT NULL,
         last INTEGER NOT NULL,
@@ -344,12 +346,14 @@ TAKING_BACK = (
         kind TEXT NOT NULL,
         file TEXT NOT NULL,
         reason TEXT NOT NULL,
-        before TEXT REFERENCES image (digest),
-        after TEXT REFERENCES image (digest),
+        before TEXT,
+        after TEXT,
         effects TEXT NOT NULL,
+        undoes TEXT NOT NULL,
         state TEXT NOT NULL CHECK (state IN ('planned', 'applied'))
     ) STRICT
     """,
+    "ALTER TABLE narrative ADD COLUMN taken_back INTEGER NOT NULL DEFAULT 0",
     "CREATE INDEX change_by_file ON change (file, id)",
     "CREATE INDEX change_by_night ON change (night)",
 )

@@ -225,9 +225,9 @@ class Store:
         """Return the live fragments with a signal in that time and a statement not promoted on another night."""
         return self._ids(sql("active"), since=stamp(since), until=stamp(until), tonight=tonight.isoformat())
 
-    def recalled(self) -> tuple[FragmentId, ...]:
-        """Return the fragments anybody asked for."""
-        return self._ids(sql("recalled"))
+    def recalled(self, *, tonight: date | None = None) -> tuple[FragmentId, ...]:
+        """Return the fragments anybody asked for; what ended `tonight` counts as standing still."""
+        return self._ids(sql("recalled"), tonight=None if tonight is None else tonight.isoformat())
 
     def every(self) -> tuple[FragmentId, ...]:
         """Return all fragments that stand somewhere or were recalled, oldest first."""

@@ -2,7 +2,7 @@
 
 from datetime import UTC, date, datetime
 
-from dreaming.observe import remembered
+from dreaming.remembering import remembered
 from memory.chunking import chunks
 from memory.concepts import lexicon
 from memory.model import Fragment, Kind, Sighting

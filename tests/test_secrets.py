@@ -20,8 +20,8 @@ from dreaming.context import context, markdown
 from dreaming.home import Home, opened
 from dreaming.hooks import Event, answered
 from dreaming.masking import masked
-from dreaming.observe import remembered
 from dreaming.places import NoSuchLinesError, UnknownSourceError
+from dreaming.remembering import remembered
 from dreaming.scan import found
 from dreaming.server import Pages, Tools
 from house import House, moment

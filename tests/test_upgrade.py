@@ -55,7 +55,7 @@ ROWS: Mapping[str, Mapping[str, object]] = {
     "deep_night": {"night": "2026-06-16", "refused": '{"score": 1}', "material": "m" * 16},
     "narrative": {
         "night": "2026-06-16", "phase": "deep", "stamp": "June 16, 2026", "language": "en", "narrator": "plain",
-        "prose": "I keep the boiler.", "written": 1,
+        "prose": "I keep the boiler.", "written": 1, "taken_back": 0,
     },
     "told": {"night": "2026-06-16", "phase": "deep", "fragment": "f" * 16},
     "setting": {"name": "zone", "value": "Asia/Shanghai"},
@@ -71,7 +71,7 @@ ROWS: Mapping[str, Mapping[str, object]] = {
     "change": {
         "id": 3, "at": AT, "on_day": "2026-06-16", "night": "2026-06-16", "kind": "promotions", "file": "MEMORY.md",
         "reason": "what the night promoted", "before": None, "after": "i" * 64,
-        "effects": '[[7, "planned", "in force"]]', "state": "applied",
+        "effects": '[[7, "planned", "in force"]]', "undoes": "[]", "state": "applied",
     },
 }  # fmt: skip
 """A row for every table of the newest version; an older one has fewer tables and columns."""
@@ -176,7 +176,7 @@ def test_an_upgraded_store_takes_what_is_new(store: Store) -> None:
     with store.writing():
         promotions.settle([7], State.UNDONE, now=datetime(2026, 7, 1, tzinfo=UTC))
     assert [promotion.state for promotion in promotions.all()] == [State.UNDONE]
-    assert all(change.applied for change in changes.all())
+    assert all(change.made for change in changes.all())
 
 
 @pytest.mark.parametrize("version", range(1, 6))

@@ -113,6 +113,7 @@ class Files:
     def remove(self, document: Document) -> None:
         """Remove a file that is as it was read; raise ExternallyChangedError when somebody wrote to it since."""
         try:
+            _require_writable(document)
             _require_unchanged(document)
             document.path.unlink(missing_ok=True)
             _sync(document.path.parent)
@@ -167,6 +168,10 @@ class DryFiles(Files):
         self._pending[document.path] = (original, text)
         self._wrote[document.path] = digest(_encoded(document, text))
         return True
+
+    def remove(self, document: Document) -> None:
+        """Keep in memory that the file is gone."""
+        self.write(document, "")
 
     def tidy(self) -> None:
         """Leave the disk as it is."""

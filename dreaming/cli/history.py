@@ -40,7 +40,7 @@ def _lines(home: Home, event: Event) -> Iterator[str]:
     night = f", night of {change.night}" if change.night else ""
     yield f"{change.id:>5}  {at:%Y-%m-%d %H:%M}  {change.file}: {change.reason}{night}"
     for promotion, state in event.promotions:
-        yield f"         {promotion.fragment}  {state}: {promotion.text}"
+        yield f"         {promotion.name}  {state}: {promotion.text}"
 
 
 @click.command()
@@ -55,7 +55,7 @@ def _lines(home: Home, event: Event) -> Iterator[str]:
 def show(common: Common, as_of: datetime | None, *, as_json: bool) -> None:
     """Print MEMORY.md as it stands, or stood at the end of a day."""
     with common.open_to_read() as home:
-        found = stood(home, None if as_of is None else as_of.date())
+        found = stood(home, None if as_of is None else as_of.date(), now=common.moment(home))
     if as_json:
         print_json(documents.show(found))
     else:

@@ -39,6 +39,8 @@ def lines(report: NightReport) -> Iterator[str]:
         yield phase_line(one, report.refused)
     for promotion in report.promoted:
         yield f"  + {promotion.text} (score {promotion.score:.2f}, {promotion.path}:{promotion.start_line})"
+        if promotion.replaces is not None and promotion.replaces in report.replaced:
+            yield f"    in place of: {report.replaced[promotion.replaces]}"
     for promotion in report.proposed:
         yield f"  ? {promotion.text} (score {promotion.score:.2f}, {promotion.path}:{promotion.start_line})"
     if report.proposed:

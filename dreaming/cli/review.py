@@ -65,7 +65,7 @@ def _is_terminal() -> bool:
 
 def _named(home: Home, ids: Sequence[str], now: datetime) -> list[str]:
     if ALL in ids:
-        return [one.promotion.fragment for one in proposals(home, now=now)]
+        return [one.promotion.name for one in proposals(home, now=now)]
     return [printable(one) for one in ids]
 
 
@@ -114,17 +114,17 @@ def _accept(home: Home, one: Proposal, now: datetime) -> None:
         click.echo("in place of the line it may correct? [y/n] ", nl=False)
         key = click.getchar().lower()
         click.echo(key)
-        replacing = one.doubts[-1].fragment if key == "y" else None
-    accept(home, one.promotion.fragment, now=now, replacing=replacing)
+        replacing = one.doubts[-1].name if key == "y" else None
+    accept(home, one.promotion.name, now=now, replacing=replacing)
 
 
 def _edit(home: Home, one: Proposal, now: datetime) -> None:
     text = click.prompt("in your words", default=one.promotion.text)
-    accept(home, one.promotion.fragment, now=now, text=text)
+    accept(home, one.promotion.name, now=now, text=text)
 
 
 def _reject(home: Home, one: Proposal, now: datetime) -> None:
-    reject(home, one.promotion.fragment, now=now)
+    reject(home, one.promotion.name, now=now)
 
 
 def _lines(left: Sequence[Proposal]) -> Iterator[str]:
@@ -135,9 +135,9 @@ def _lines(left: Sequence[Proposal]) -> Iterator[str]:
 
 def _shown(one: Proposal) -> Iterator[str]:
     promotion = one.promotion
-    yield f"{promotion.fragment}  {promotion.text}"
+    yield f"{promotion.name}  {promotion.text}"
     yield f"  night of {promotion.night}, score {promotion.score:.2f}, recalls {promotion.recalls}, {promotion.path}"
     if one.corrects:
         yield f"  in place of: {one.corrects.text}"
     for doubt in one.doubts:
-        yield f"  may correct: {doubt.text} (accept it with --replacing {doubt.fragment} if it does)"
+        yield f"  may correct: {doubt.text} (accept it with --replacing {doubt.name} if it does)"

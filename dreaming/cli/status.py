@@ -44,6 +44,8 @@ def lines(home: Home, found: Overview) -> Iterator[str]:
     yield f"MEMORY.md   {share}, {found.in_force} promotions in force, {found.dropped} in the archive"
     if found.nearly_full:
         yield "            nearly full: the next promotions move the oldest ones to the archive"
+    if found.proposed:
+        yield f"Review      {found.proposed} wait for your word: dream review"
     if found.unrecorded:
         yield f"Recalls     {len(found.unrecorded)} could not be recorded, the last at {found.unrecorded[-1]}"
     if found.streak > 1:

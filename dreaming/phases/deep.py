@@ -1,15 +1,15 @@
 """Deep sleep: score every recalled fragment, ask every gate, and say what may be promoted (SPEC 8)."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
 from dreaming.config import Config
 from dreaming.draft import Draft, composed, draft
 from dreaming.gates import Exam, GateResult, Thresholds, results
-from dreaming.known import Kept, Known, known
+from dreaming.known import Claims, Kept, Known, claims
 from dreaming.phases.night import Night
 from dreaming.scoring import Components, score
+from memory.concepts import Lexicon
 from memory.corrections import Claim, Verdict, judged
 from memory.events import ended
 from memory.model import Candidate
@@ -47,17 +47,18 @@ class DeepPlan:
 
 def deep(night: Night) -> DeepPlan:
     """Examine every candidate of the night, in the order they would be promoted."""
-    found = sorted((examined(c, night) for c in night.candidates), key=_rank)
-    peers = tuple(_peer(one, night) for one in found if not one.failed)
+    lines = claims(night.kept, night.lexicon)
+    found = sorted((examined(c, night, lines) for c in night.candidates), key=_rank)
+    peers = claims((_peer(one, night) for one in found if not one.failed), night.lexicon)
     return DeepPlan(examined=tuple(one if one.failed else _beside(one, peers, night) for one in found))
 
 
-def examined(candidate: Candidate, night: Night) -> Examined:
+def examined(candidate: Candidate, night: Night, lines: Claims) -> Examined:
     """Score one candidate and ask every gate; explain and apply call this same function."""
     planned = draft(candidate)
     done = promoted_on(candidate)
-    said = _claim(candidate, planned, night).day
-    verdicts = _verdicts(candidate, planned, night)
+    said = _said(candidate, planned, night)
+    verdicts = _verdicts(said, lines, night)
     exam = Exam(
         candidate=candidate,
         score=score(
@@ -77,7 +78,7 @@ def examined(candidate: Candidate, night: Night) -> Examined:
         tonight=night.date,
         taken_back=_taken_back(planned, candidate, night),
         outdated_by=verdicts.outdated_by,
-        ended=ended(planned.text, said=said),
+        ended=ended(planned.text, said=said.claim.day),
         corrects=verdicts.corrects,
         doubts=verdicts.doubts,
     )
@@ -85,18 +86,25 @@ def examined(candidate: Candidate, night: Night) -> Examined:
 
 
 def _peer(one: Examined, night: Night) -> Kept:
-    claim = _claim(one.candidate, one.exam.draft, night)
-    return Kept(promotion=0, text=claim.text, claim=claim)
+    return _said(one.candidate, one.exam.draft, night)
 
 
-def _beside(one: Examined, peers: Sequence[Kept], night: Night) -> Examined:
+def _beside(one: Examined, peers: Claims, night: Night) -> Examined:
     """Return a candidate that passed every gate, judged beside the others: one that a newer one corrects is refused."""
-    own = _claim(one.candidate, one.exam.draft, night)
-    newer = [peer for peer in peers if judged(peer.claim, own, night.lexicon) is Verdict.REPLACES]
+    own = _said(one.candidate, one.exam.draft, night)
+    newer = [peer for peer in peers.near(own.claim) if _replaces(peer, own, night.lexicon)]
     if not newer:
         return one
     exam = replace(one.exam, outdated_by=newer[-1].claim.text)
     return Examined(exam=exam, gates=results(exam))
+
+
+def _replaces(new: Kept, old: Kept, lexicon: Lexicon) -> bool:
+    """Tell whether one line takes the place of another; of two that take each other's the later one is newer."""
+    if new.claim.day < old.claim.day or judged(new.claim, old.claim, lexicon) is not Verdict.REPLACES:
+        return False
+    same_day = new.claim.day == old.claim.day
+    return not same_day or new.place > old.place or judged(old.claim, new.claim, lexicon) is not Verdict.REPLACES
 
 
 def repeated(planned: Draft, candidate: Candidate, known: Known) -> str | None:
@@ -117,33 +125,34 @@ class _Verdicts:
     doubts: tuple[str, ...] = ()
 
 
-def _claim(candidate: Candidate, planned: Draft, night: Night) -> Claim:
-    """Return what a candidate claims, and since when: the newest day that says so."""
-    fragment = candidate.fragment
-    return Claim(
-        heading=fragment.heading,
-        text=composed([fragment.statements[n] for n in planned.positions], fragment.style),
-        day=candidate.place.day if candidate.place else night.date,
+def _said(candidate: Candidate, planned: Draft, night: Night) -> Kept:
+    """Return what a candidate claims, since when, and where: the newest place that says so."""
+    fragment, place = candidate.fragment, candidate.place
+    text = composed([fragment.statements[n] for n in planned.positions], fragment.style)
+    day = place.day if place else night.date
+    return Kept(
+        promotion=0,
+        text=text,
+        claim=Claim(heading=fragment.heading, text=text, day=day),
+        place=(place.path, place.start_line) if place else ("", 0),
     )
 
 
-def _verdicts(candidate: Candidate, planned: Draft, night: Night) -> _Verdicts:
+def _verdicts(own: Kept, lines: Claims, night: Night) -> _Verdicts:
     """Return which line the candidate corrects, or is corrected by; the last of several."""
-    own = _claim(candidate, planned, night)
-    newer = [kept for kept in night.kept if judged(kept.claim, own, night.lexicon) is Verdict.REPLACES]
+    near = lines.near(own.claim)
+    newer = [kept for kept in near if _replaces(kept, own, night.lexicon)]
     if newer:
         return _Verdicts(outdated_by=newer[-1].claim.text)
-    found = [(kept, judged(own, kept.claim, night.lexicon)) for kept in night.kept]
-    older = [kept for kept, verdict in found if verdict is Verdict.REPLACES]
-    return _Verdicts(
-        corrects=older[-1].promotion if older else None,
-        doubts=tuple(kept.text for kept, verdict in found if verdict is Verdict.UNSURE),
-    )
+    older = [kept for kept in near if _replaces(own, kept, night.lexicon)]
+    unsure = [kept for kept in near if judged(own.claim, kept.claim, night.lexicon) is Verdict.UNSURE]
+    return _Verdicts(corrects=older[-1].promotion if older else None, doubts=tuple(kept.text for kept in unsure))
 
 
 def _taken_back(planned: Draft, candidate: Candidate, night: Night) -> str | None:
     """Return what the user took back of another fragment that says the same; new votes for one's own count."""
-    return repeated(planned, candidate, known(text for key, text in night.taken_back.items() if key != candidate.id))
+    line = repeated(planned, candidate, night.taken_back.known)
+    return None if line is None or candidate.id in night.taken_back.owners[line] else line
 
 
 def promoted_on(candidate: Candidate) -> date | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 
 from dreaming.config import Config
-from dreaming.known import Kept, Known, known
+from dreaming.known import Kept, Known, TakenBack, known, known_as_taken_back
 from memory.concepts import Lexicon
 from memory.model import Candidate, FragmentId
 
@@ -17,7 +17,7 @@ class Night:
     `told` holds what the last diary entries were woven from; `staged_before` what the last earlier night staged and
     the signal count each had; `known` is what `MEMORY.md` says,
     `kept` which promotions stand in it, `deferred` why a fragment found no room in it last time, `taken_back` what the
-    user took back or rejected, by fragment.
+    user took back or rejected.
     """
 
     date: date
@@ -29,5 +29,5 @@ class Night:
     staged_before: Mapping[FragmentId, int] = field(default_factory=dict)
     known: Known = field(default_factory=lambda: known(()))
     kept: tuple[Kept, ...] = ()
-    taken_back: Mapping[FragmentId, str] = field(default_factory=dict)
+    taken_back: TakenBack = field(default_factory=lambda: known_as_taken_back(()))
     deferred: Mapping[FragmentId, str] = field(default_factory=dict)

@@ -21,13 +21,19 @@ ranked (key, statement, is_list, place) AS (
         open.statement,
         open.is_list,
         row_number() OVER (PARTITION BY open.key ORDER BY count(vote.statement) DESC, open.position)
-    FROM open LEFT JOIN vote ON vote.statement = open.statement AND vote.day <= :until
+    FROM open
+    LEFT JOIN vote
+        ON vote.statement = open.statement
+        AND vote.day <= :until
+        AND (vote.spent_on IS NULL OR vote.spent_on = :tonight)
     GROUP BY open.key, open.position
 ),
 counted (key, kind, source, day, score, at) AS (
     SELECT ranked.key, vote.kind, vote.query_hash, vote.day, max(vote.score), max(vote.at)
     FROM ranked JOIN vote ON vote.statement = ranked.statement
-    WHERE (ranked.place = 1 OR NOT ranked.is_list) AND vote.day <= :until
+    WHERE (ranked.place = 1 OR NOT ranked.is_list)
+      AND vote.day <= :until
+      AND (vote.spent_on IS NULL OR vote.spent_on = :tonight)
     GROUP BY ranked.key, vote.kind, vote.query_hash, vote.day
     UNION ALL
     SELECT sighting.fragment, 'sighting', sighting.path, sighting.day, max(sighting.score), max(sighting.at)

@@ -2,7 +2,11 @@
 SELECT
     fragment.id,
     statement.text,
-    (SELECT count(*) FROM vote WHERE vote.statement = statement.id),
+    (
+        SELECT count(*)
+        FROM vote
+        WHERE vote.statement = statement.id AND (vote.spent_on IS NULL OR vote.spent_on = :tonight)
+    ),
     (
         SELECT max(held.night)
         FROM held
