@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import partial
 from itertools import pairwise
@@ -14,7 +14,7 @@ from dreaming.promote import archive_name, line_of, recover
 from memory.changes import Change, Effect, digest_of
 from memory.model import Phase
 from memory.narratives import Narrative
-from memory.promotions import Promotion, State
+from memory.promotions import HOLDING, Promotion, State
 from workspace import dreams, durable
 from workspace.files import Document
 from workspace.lock import lock
@@ -260,6 +260,7 @@ def _memory_moved(
     document = home.files.read(MEMORY)
     exact = _exactly_before(home, document, changes)
     left: tuple[str, ...] = ()
+    moves = replace(moves, back=_free(home, moves))
     back = moves.back
     if exact is None:
         text, back = _rearranged(home, document.text, moves)
@@ -281,6 +282,12 @@ def _memory_moved(
             for effect in effects:
                 home.promotions.settle([effect.promotion], State(effect.after), now=why.now)
     return ([*files, MEMORY] if changed else files), left, back
+
+
+def _free(home: Home, moves: _Moves) -> tuple[Promotion, ...]:
+    """Return what may come back: nothing that was promoted anew since, in whatever words, or that the user removed."""
+    held = {s for one in home.promotions.all(*HOLDING) if one not in moves.out for s in one.statements}
+    return tuple(promotion for promotion in moves.back if held.isdisjoint(promotion.statements))
 
 
 def _rearranged(home: Home, text: str, moves: _Moves) -> tuple[str, tuple[Promotion, ...]]:
