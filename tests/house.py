@@ -1,13 +1,14 @@
 """A workspace for tests: write diaries, search, run nights, at times the test names."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from dreaming.explain import examined
-from dreaming.home import opened
+from dreaming.home import Home, opened
 from dreaming.night import NightReport, run_night
 from dreaming.observe import observe
 from dreaming.phases.deep import Examined
@@ -23,6 +24,12 @@ class House:
     def __init__(self, root: Path, **settings: object) -> None:
         self.root = root
         self.settings: dict[str, object] = {"dreaming.timezone": ZONE, "embeddings.embedder": "off", **settings}
+
+    @contextmanager
+    def home(self, *, dry: bool = False) -> Iterator[Home]:
+        """Open the workspace for a block."""
+        with opened(self.root, environ={}, overrides=self.settings, dry=dry) as home:
+            yield home
 
     def write(self, name: str, text: str) -> Path:
         """Write a file of the workspace, bytes as given."""
