@@ -17,7 +17,8 @@ test: $(READY)
 
 soak: $(READY)
 	@mkdir -p .pytest_cache && rm -f $(SOAK) $(SOAK).problems
-	DREAM_SOAK=$(SOAK) $(BIN)/python -m pytest -n auto --timeout 7200 tests/test_faults.py; done=$$?; \
+	DREAM_SOAK=$(SOAK) SOAK=1 $(BIN)/python -m pytest -n auto --timeout 7200 \
+	  tests/test_faults.py tests/test_machine.py tests/test_concurrency.py; done=$$?; \
 	  awk '{ n += $$1; if (/killed/) k += $$1 } END { print n " points, " k " of them kills" }' $(SOAK); exit $$done
 
 lint: $(READY)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import partial
 from itertools import pairwise
@@ -13,7 +13,7 @@ from dreaming.home import DREAMS, MEMORY, Home, archive_name
 from dreaming.ledger import line_of, recover
 from memory.changes import Change, Effect
 from memory.model import Phase
-from memory.promotions import HOLDING, TAKEN_BACK, Promotion, State
+from memory.promotions import HOLDING, TAKEN_BACK, Key, Promotion, State
 from memory.trust import redacted
 from workspace import dreams, durable
 from workspace.files import Document
@@ -320,16 +320,13 @@ def _exactly_before(home: Home, document: Document, changes: Sequence[Change]) -
     return None
 
 
-def _step(
-    home: Home, plan: _Plan, why: Why, name: str, change: Callable[[str], str], effects: tuple[Effect, ...] = ()
-) -> _Step:
+def _step(home: Home, plan: _Plan, why: Why, name: str, change: Callable[[str], str]) -> _Step:
     """Bring a file back to the byte where only these changes were made to it; else change it line by line."""
     document = home.files.read(name)
     changes = [one for one in plan.changes if one.file == name]
     exact = _exactly_before(home, document, changes)
     text = change(document.text) if exact is None else exact.text
-    own = Why(kind=why.kind, reason=why.reason, now=why.now, night=why.night, undoes=tuple(c.id for c in changes))
-    return _Step(document=document, text=text, why=own, effects=effects)
+    return _Step(document=document, text=text, why=replace(why, undoes=tuple(one.id for one in changes)))
 
 
 def _memory_step(home: Home, plan: _Plan, why: Why) -> tuple[list[_Step], tuple[Promotion, ...], list[str]]:
@@ -338,17 +335,29 @@ def _memory_step(home: Home, plan: _Plan, why: Why) -> tuple[list[_Step], tuple[
     if not moves.states and not moves.back and not any(change.file == MEMORY for change in plan.changes):
         return [], (), []
     document = home.files.read(MEMORY)
-    changes = [change for change in plan.changes if change.file == MEMORY]
-    if _exactly_before(home, document, changes) is not None:
-        back = moves.back
-    else:
-        _, back = _rearranged(home, document.text, moves)
+    rearranged, back = _rearranged(home, document.text, moves)
+    exact = _exactly_before(home, document, [change for change in plan.changes if change.file == MEMORY])
+    text: str | None = rearranged
+    if exact is not None and _marks(exact.text or "") == _expected(home, moves):
+        text, back = exact.text, moves.back
     left = [f"“{one.text}” has no room in {MEMORY} and stays in the archive" for one in moves.back if one not in back]
     states = {**moves.states, **dict.fromkeys((one.id for one in back), State.IN_FORCE)}
     known = {promotion.id: promotion.state for promotion in home.promotions.all()}
     effects = tuple(Effect(promotion=key, before=known[key], after=state) for key, state in sorted(states.items()))
-    step = _step(home, plan, why, MEMORY, lambda text: _rearranged(home, text, moves)[0], effects)
-    return [step], back, left
+    undoes = tuple(change.id for change in plan.changes if change.file == MEMORY)
+    own = replace(why, undoes=undoes)
+    return [_Step(document=document, text=text, why=own, effects=effects)], back, left
+
+
+def _marks(text: str) -> frozenset[Key]:
+    return frozenset((line.key, line.statements) for line in durable.promoted(text))
+
+
+def _expected(home: Home, moves: _Moves) -> frozenset[Key]:
+    """Return the lines that should stand in the file: an older text may hold one that was taken back since."""
+    standing_now = {promotion.key for promotion in home.promotions.all(State.IN_FORCE)}
+    gone = {promotion.key for promotion in moves.out}
+    return frozenset(standing_now - gone | {promotion.key for promotion in moves.back})
 
 
 def _rearranged(home: Home, text: str, moves: _Moves) -> tuple[str, tuple[Promotion, ...]]:

@@ -4,7 +4,6 @@
 """
 
 import os
-import re
 import shutil
 import tempfile
 from collections import Counter
@@ -21,7 +20,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from dreaming import promote, review
+from dreaming import ledger, review
 from dreaming.explain import examined
 from dreaming.home import DREAMS, MEMORY
 from dreaming.night import NightReport, run_night
@@ -344,10 +343,9 @@ class Life(RuleBasedStateMachine):
         self._was_asked_for(new)
         self._agrees()
         if again:
-            # Of what waits a run that changed the file may give another reason than the next one.
-            after = self._pages(waiting=not (new or report.dropped_dates))
+            after = self._pages()
             assert self._ran(phases).problems == report.problems
-            assert self._pages(waiting=not (new or report.dropped_dates)) == after
+            assert self._pages() == after
 
     def _ran(self, phases: Sequence[Phase]) -> NightReport:
         report = self.house.night(self._at, phases)
@@ -433,16 +431,13 @@ class Life(RuleBasedStateMachine):
     @rule()
     def recover(self) -> None:
         with self.house.home() as home:
-            promote.recover(home, now=moment(self._at))
+            ledger.recover(home, now=moment(self._at))
         self.crashed = False
         self._agrees()
 
-    def _pages(self, *, waiting: bool = True) -> dict[str, str]:
-        """Return a digest of every file that the program may write; of the dream diary perhaps without what waits."""
-        found = {name: digest for name, digest in self.house.digests().items() if not name.startswith("memory/2026-")}
-        if not waiting:
-            found[DREAMS] = re.sub(r"(?m)^- (Ranked|Not yet:|…).*\r?\n", "", self.house.read(DREAMS))
-        return found
+    def _pages(self) -> dict[str, str]:
+        """Return a digest of every file that the program may write."""
+        return {name: digest for name, digest in self.house.digests().items() if not name.startswith("memory/2026-")}
 
     # -- what holds ---------------------------------------------------------------------------------------------
 

@@ -8,10 +8,20 @@ from click.testing import CliRunner
 
 from dreaming.cli import dream
 from dreaming.home import opened
-from dreaming.timeline import events, stood
-from dreaming.undo import ConflictError, NothingToRedoError, NothingToUndoError, TakenBack, redo, undo
+from dreaming.timeline import difference, events, stood
+from dreaming.undo import (
+    ConflictError,
+    NoRoomError,
+    NothingToRedoError,
+    NothingToUndoError,
+    TakenBack,
+    redo,
+    undo,
+)
 from house import House, moment
 from memory.promotions import State
+from workspace.errors import NotWritableError, WorkspaceError
+from workspace.files import Document, Files
 
 GARAGE = "- Garage panel takes a CR2450 cell\n"
 LATER = moment("2026-04-01T09:00")
@@ -250,3 +260,209 @@ def test_the_commands_say_what_was_done(house: House) -> None:
     assert "Changed: MEMORY.md, DREAMS.md" in run("redo")
     assert "CR2450" in run("show", "--as-of", "2026-03-06")
     assert "CR2450" in run("show")
+
+
+def promoted_anew(house: House, day: int) -> None:
+    for number, query in enumerate(("garage panel cell", "CR2450", "which cell does the garage panel take")):
+        house.search(query, f"2026-03-{day + number:02}T10:00")
+    (promotion,) = house.night(f"2026-03-{day + 3:02}T03:00").promoted
+    assert promotion.text == "Garage panel takes a CR2450 cell"
+
+
+def test_what_was_promoted_anew_since_is_not_done_again(house: House) -> None:
+    garage(house)
+    house.night("2026-03-06T03:00")
+    took_back(house, None, "2026-03-06T09:00")
+    promoted_anew(house, 7)
+    did_again(house, "2026-03-10T09:00")
+    assert house.read("MEMORY.md").count("CR2450") == 1
+    house.night("2026-03-11T03:00")
+
+
+def test_what_was_proposed_anew_since_is_not_done_again(house: House) -> None:
+    garage(house)
+    house.night("2026-03-06T03:00")
+    took_back(house, None, "2026-03-06T09:00")
+    house.settings["memory.mode"] = "review"
+    asked(house, "2026-03-07", "garage panel cell")
+    asked(house, "2026-03-08", "CR2450")
+    asked(house, "2026-03-09", "which cell does the garage panel take")
+    assert len(house.night("2026-03-10T03:00").proposed) == 1
+    did_again(house, "2026-03-10T09:00")
+    assert "CR2450" not in house.read("MEMORY.md")
+    house.night("2026-03-11T03:00")
+
+
+def test_what_was_taken_back_twice_is_done_again_one_by_one(house: House) -> None:
+    garage(house)
+    house.night("2026-03-06T03:00")
+    boat(house)
+    house.night("2026-03-11T03:00")
+    after = house.digests()
+    took_back(house, None, "2026-03-11T09:00")
+    took_back(house, None, "2026-03-11T10:00")
+    assert "CR2450" not in house.read("MEMORY.md")
+    did_again(house, "2026-03-11T11:00")
+    did_again(house, "2026-03-11T12:00")
+    assert house.digests() == after
+
+
+def test_what_finds_no_room_any_more_stays_in_the_archive(house: House) -> None:
+    house.settings["memory.budget_chars"] = 300
+    garage(house)
+    house.night("2026-03-06T03:00")
+    boat(house)
+    house.night("2026-03-11T03:00")
+    house.write("MEMORY.md", house.read("MEMORY.md") + "mine " * 40)
+    done = took_back(house, "2026-03-11", "2026-03-11T09:00")
+    assert done.left == ("“Garage panel takes a CR2450 cell” has no room in MEMORY.md and stays in the archive",)
+    assert "CR2450" in house.read("memory/archive/MEMORY-2026.md")
+
+
+def test_what_finds_no_room_is_not_done_again_and_can_be_later(house: House) -> None:
+    garage(house)
+    house.night("2026-03-06T03:00")
+    took_back(house, None, "2026-03-06T09:00")
+    house.settings["memory.budget_chars"] = 300
+    house.write("MEMORY.md", "mine " * 50)
+    before = house.digests()
+    with pytest.raises(NoRoomError):
+        did_again(house, "2026-03-06T10:00")
+    assert house.digests() == before
+    house.settings["memory.budget_chars"] = 1000
+    did_again(house, "2026-03-06T11:00")
+    assert "CR2450" in house.read("MEMORY.md")
+
+
+def test_damaged_markers_keep_everything_as_it_is(house: House) -> None:
+    garage(house)
+    house.night("2026-03-06T03:00")
+    whole = house.read("DREAMS.md")
+    house.write("DREAMS.md", whole.replace("<!-- openclaw:dreaming:deep:end -->\n", "") + "mine\n")
+    before = house.digests()
+    with pytest.raises(WorkspaceError, match="do not pair up"):
+        took_back(house, None, "2026-03-06T09:00")
+    assert house.digests() == before
+    house.write("DREAMS.md", whole)
+    took_back(house, None, "2026-03-06T10:00")
+    assert not (house.root / "MEMORY.md").exists()
+
+
+def test_what_failed_on_the_way_is_finished_by_the_next_undo(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    garage(house)
+    before = house.digests()
+    house.night("2026-03-06T03:00")
+    whole = Files.remove
+
+    def refused(files: Files, document: Document) -> None:
+        if document.name == "DREAMS.md":
+            raise NotWritableError(document.path, "a test")
+        whole(files, document)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Files, "remove", refused)
+        with pytest.raises(WorkspaceError):
+            took_back(house, None, "2026-03-06T09:00")
+    took_back(house, None, "2026-03-06T10:00")
+    assert house.digests() == before
+
+
+def test_of_three_that_correct_each_other_the_middle_one_goes_without_bringing_the_first_back(house: House) -> None:
+    house.settings["deep.min_score"] = 0.5
+    for day, port in ((2, 8080), (7, 8081), (12, 8082)):
+        cue = "" if day == 2 else "Correction: "
+        house.write(f"memory/2026-03-{day:02}.md", f"- {cue}the staging server listens on port {port}\n")
+        queries = ("staging server port", f"port {port}", "which port does the staging server listen on")
+        for number, query in enumerate(queries):
+            house.search(query, f"2026-03-{day + 1 + number:02}T10:00")
+        house.night(f"2026-03-{day + 4:02}T03:00")
+    assert [port for port in (8080, 8081, 8082) if str(port) in house.read("MEMORY.md")] == [8082]
+    took_back(house, "2026-03-11", "2026-03-16T09:00")
+    assert [port for port in (8080, 8081, 8082) if str(port) in house.read("MEMORY.md")] == [8082]
+    took_back(house, "2026-03-16", "2026-03-16T10:00")
+    assert [port for port in (8080, 8081, 8082) if str(port) in house.read("MEMORY.md")] == [8080]
+
+
+def test_a_dream_diary_in_lower_case_is_taken_back_and_done_again(house: House) -> None:
+    garage(house)
+    house.write("dreams.md", "mine\n")
+    before = house.digests()
+    house.night("2026-03-06T03:00")
+    after = house.digests()
+    took_back(house, None, "2026-03-06T09:00")
+    assert house.digests() == before
+    did_again(house, "2026-03-06T10:00")
+    assert house.digests() == after
+
+
+def test_sections_of_a_later_night_stay_when_an_earlier_one_is_taken_back(house: House) -> None:
+    garage(house)
+    house.night("2026-03-06T03:00")
+    boat(house)
+    house.night("2026-03-11T03:00")
+    took_back(house, "2026-03-11", "2026-03-11T09:00")
+    did_again(house, "2026-03-11T10:00")
+    sections = house.read("DREAMS.md").partition("## Light Sleep")[2]
+    took_back(house, "2026-03-06", "2026-03-11T11:00")
+    assert house.read("DREAMS.md").partition("## Light Sleep")[2] == sections
+
+
+def test_what_came_back_and_was_deleted_by_the_user_stays_deleted(house: House) -> None:
+    house.settings["memory.budget_chars"] = 300
+    garage(house)
+    house.night("2026-03-06T03:00")
+    boat(house)
+    house.night("2026-03-11T03:00")
+    house.settings["memory.budget_chars"] = 1000
+    promoted_anew(house, 12)
+    text = house.read("MEMORY.md")
+    at = text.index("- Garage panel")
+    marker = text.rindex("<!--", 0, at)
+    house.write("MEMORY.md", text[:marker] + text[text.index("\n", at) + 1 :])
+    for number, query in enumerate(("garage panel cell", "CR2450", "which cell does the garage panel take", "cell")):
+        house.search(query, f"2026-03-{16 + number:02}T10:00")
+    assert not house.night("2026-03-20T03:00").promoted
+
+
+def test_new_rules_of_what_is_hidden_make_no_conflict_and_leave_no_picture(house: House) -> None:
+    garage(house)
+    house.night("2026-03-06T03:00")
+    house.settings["redact.patterns"] = ["CR2450"]
+    house.night("2026-03-07T03:00")
+    with opened(house.root, environ={}, overrides=house.settings) as home:
+        shown = stood(home, date(2026, 3, 6), now=LATER)
+        assert "CR2450" not in shown.text
+        assert all("CR2450" not in difference(home, change) for change in home.changes.all())
+    took_back(house, "2026-03-06", "2026-03-07T09:00")
+    assert "CR2450" not in house.read("MEMORY.md")
+    assert "March 6, 2026" not in house.read("DREAMS.md")
+
+
+def test_a_conflict_shows_no_secret(house: House) -> None:
+    value = "sk-proj-" + "Zx9Qm" * 8
+    garage(house)
+    house.night("2026-03-06T03:00")
+    house.write("MEMORY.md", house.read("MEMORY.md").replace("CR2450 cell", f"CR2450 cell, key {value}"))
+    with pytest.raises(ConflictError) as caught:
+        took_back(house, None, "2026-03-06T09:00")
+    assert value not in repr(caught.value.conflicts)
+
+
+def test_proposals_go_with_their_night(house: House) -> None:
+    house.settings["memory.mode"] = "review"
+    garage(house)
+    house.night("2026-03-06T03:00")
+    took_back(house, None, "2026-03-06T09:00")
+    assert states(house) == {"Garage panel takes a CR2450 cell": State.UNDONE}
+    did_again(house, "2026-03-06T10:00")
+    assert states(house) == {"Garage panel takes a CR2450 cell": State.PROPOSED}
+
+
+def test_entries_that_were_never_written_do_not_appear_after_their_night_was_taken_back(house: House) -> None:
+    garage(house)
+    house.write("DREAMS.md", "<!-- openclaw:dreaming:diary:start -->\n")
+    house.night("2026-03-06T03:00")
+    took_back(house, None, "2026-03-06T09:00")
+    house.write("DREAMS.md", "")
+    house.night("2026-03-07T03:00")
+    assert "March 6, 2026" not in house.read("DREAMS.md")
