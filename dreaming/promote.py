@@ -12,7 +12,7 @@ from dreaming.phases.deep import Examined, repeated
 from dreaming.rereading import standing, written
 from memory.changes import Effect
 from memory.journal import Refusal
-from memory.model import Candidate, Kind
+from memory.model import Candidate, Kind, StatementId
 from memory.promotions import Key, Promotion, State
 from memory.trust import flaws
 from workspace import durable
@@ -52,11 +52,15 @@ def promote(home: Home, eligible: Sequence[Examined], *, night: date, now: datet
 def _promote(home: Home, eligible: Sequence[Examined], *, night: date, now: datetime) -> Outcome:
     """Go through the candidates in order, those an earlier run of the night promoted among them."""
     before = {promotion.fragment: promotion for promotion in made(home, night)}
-    desk = _Desk(home, night, tuple(before.values()))
-    taken = len(before.keys() - {one.candidate.id for one in eligible})
+    others = before.keys() - {one.candidate.id for one in eligible}
+    desk = _Desk(home, night)
+    for fragment in sorted(others):
+        desk.meet(before[fragment])
+    taken = len(others)
     for one in eligible:
         if one.candidate.id in before:
             taken += 1
+            desk.meet(before[one.candidate.id])
         elif taken >= home.config.deep.limit:
             desk.refused.append(_too_many(one, home.config.deep.limit))
         else:
@@ -75,7 +79,7 @@ def accepted(home: Home, proposal: Promotion, *, now: datetime) -> Refusal | Non
 
     Raise ExternallyChangedError, NotWritableError and the like; then it is a proposal still.
     """
-    desk = _Desk(home, proposal.night, ())
+    desk = _Desk(home, proposal.night)
     again = known(durable.said(desk.document.text)).repeated(proposal.text)
     if again:
         return Refusal(fragment=proposal.fragment, gate="not_promoted", reason=f"{MEMORY} says it already: “{again}”")
@@ -92,7 +96,7 @@ def accepted(home: Home, proposal: Promotion, *, now: datetime) -> Refusal | Non
 class _Desk:
     """The new text of `MEMORY.md` while candidates are added one by one, each only if it fits."""
 
-    def __init__(self, home: Home, night: date, before: Sequence[Promotion]) -> None:
+    def __init__(self, home: Home, night: date) -> None:
         self.document = home.files.read(MEMORY)
         self.night = night
         self.budget = home.config.memory.budget_chars
@@ -100,11 +104,16 @@ class _Desk:
         self.worth = home.promotions.last_used() if self.evict == "least-used" else {}
         self.standing = {promotion.id: promotion for promotion in home.promotions.all(State.IN_FORCE)}
         self.edited = edited(home, self.document.text)
-        self.lines = [*lines_before(home, self.document.text, night), *(promotion.text for promotion in before)]
-        self.spent = {statement for promotion in before for statement in promotion.statements}
+        self.lines = list(lines_before(home, self.document.text, night))
+        self.spent: set[StatementId] = set()
         self.chosen: list[Promotion] = []
         self.refused: list[Refusal] = []
         self.revision = self._revised([])
+
+    def meet(self, promotion: Promotion) -> None:
+        """Go past what an earlier run of the night wrote: later candidates must not repeat it, as in that run."""
+        self.lines.append(promotion.text)
+        self.spent.update(promotion.statements)
 
     def add(self, made: Promotion | Refusal) -> bool:
         """Add a promotion if it has room; keep a refusal. Tell whether a slot was used."""
@@ -117,8 +126,7 @@ class _Desk:
             return False
         self.chosen.append(made)
         self.revision = attempt
-        self.lines.append(made.text)
-        self.spent.update(made.statements)
+        self.meet(made)
         return True
 
     def _revised(self, promotions: Sequence[Promotion]) -> durable.Revision:

@@ -97,7 +97,7 @@ CRASHES = (
     ("dreaming.pages.write", Killed()),
     ("dreaming.promote._archive", Killed()),
     ("dreaming.tell.record", Killed()),
-    ("memory.changes.Changes.applied", Killed()),
+    ("memory.changes.Changes.settle", Killed()),
     ("memory.promotions.Promotions.settle", Killed()),
     ("workspace.files._fill", Killed()),
     ("workspace.files._fill", FULL),
