@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
+from itertools import takewhile
 
 from dreaming.home import ATTEMPTS, DREAMS, MEMORY, Home
 from dreaming.masking import masked
@@ -13,6 +14,7 @@ from memory.promotions import State
 from workspace import durable
 from workspace.errors import ExternallyChangedError, WorkspaceError
 from workspace.files import Document
+from workspace.lines import split_lines
 
 PAGES = (MEMORY, DREAMS)
 """The files that the user writes too."""
@@ -43,7 +45,9 @@ def write(home: Home, document: Document, text: str | None, why: Why, effects: S
     if text == document.text and document.digest is not None:
         return 0
     with home.store.writing(lasting=True):
-        change = _plan(home, document.name, _image(home, document), _seen(home, text), why, effects)
+        before = _image(home, document)
+        after = None if text is None else _seen_after(home, document, before, text)
+        change = _plan(home, document.name, before, after, why, effects)
     try:
         if text is None:
             home.files.remove(document)
@@ -169,13 +173,35 @@ def _image(home: Home, document: Document) -> Image | None:
     return None if document.digest is None else _seen(home, document.text)
 
 
-def _seen(home: Home, text: str | None) -> Image | None:
+def _seen_after(home: Home, document: Document, before: Image | None, text: str) -> Image:
+    """Return the picture of a changed text: what stands on unchanged lines has been looked at."""
+    if before is None:
+        return _seen(home, text)
+    old, new, shown = (split_lines(one) for one in (document.text, text, before.text))
+    if len(shown) != len(old):
+        return _seen(home, text)
+    first = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
+    most = min(len(old), len(new)) - first
+    pairs = zip(reversed(old), reversed(new), strict=False)
+    last = min(most, sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)))
+    middle = _seen(home, "".join((_heading_above(new, first), *new[first : len(new) - last]))).text
+    changed = split_lines(middle)[bool(_heading_above(new, first)) :]
+    whole = "".join((*shown[:first], *changed, *shown[len(shown) - last :]))
+    return Image(digest=digest_of(text), text=whole)
+
+
+def _heading_above(lines: Sequence[str], at: int) -> str:
+    """Return the heading that a line stands under; it may give a secret away."""
+    return next((line for line in reversed(lines[:at]) if line.startswith("#")), "")
+
+
+def _seen(home: Home, text: str) -> Image:
     """Return the picture of a text, without its secrets."""
-    if text is None:
-        return None
     key = digest_of(text)
     with suppress(KeyError):
         return home.changes.image(key)
     shown = masked(text, home.lexicon, home.redaction)
     same = "\n".join(source_lines(text)) == shown
-    return Image(digest=key, text=text if same else shown)
+    if same:
+        return Image(digest=key, text=text)
+    return Image(digest=key, text=shown if shown.endswith("\n") or not text.endswith(("\n", "\r")) else f"{shown}\n")
