@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from dreaming.cli.common import REFUSED, Common, complain, print_json, say
 from dreaming.cli.progress import progress
+from dreaming.fleet import keep_apart
 from dreaming.night import NightReport, PhaseReport, enabled, run_night
 from memory.model import Phase
 from workspace.files import DryFiles
@@ -19,6 +20,7 @@ WORDS = {
 def night(common: Common, phases: tuple[str, ...], *, dry_run: bool, as_json: bool) -> None:
     """Run the night and print one line a phase."""
     with common.open(dry=dry_run) as home:
+        keep_apart(home.root, home.config)
         chosen = tuple(Phase(name) for name in phases) or enabled(home)
         report = run_night(home, phases=chosen, now=common.moment(home), progress=progress)
         diffs = home.files.diffs() if isinstance(home.files, DryFiles) else ()
