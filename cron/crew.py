@@ -48,15 +48,30 @@ class Crew:
         """How many threads can wait for nights without hindering one another."""
         return 2 * self.places
 
-    def run(self, arguments: Sequence[str], *, seconds: float) -> Ended:
-        """Run the program of this installation; raise StoppedError when that is not to be begun any more."""
-        with self._place() as give_up:
-            process = self._start(arguments)
-            try:
-                return self._wait(process, seconds=seconds, slow=give_up)
-            finally:
-                with self._guard:
-                    self._running.discard(process)
+    @contextmanager
+    def place(self) -> Iterator[Event]:
+        """Wait for a free place and hold it for the block, or until the event is set, which says it is given up.
+
+        Raise StoppedError when no more nights are to begin.
+        """
+        while not self._free.acquire(timeout=WAIT_SECONDS):
+            self._go_on()
+        given_up = Event()
+        try:
+            self._go_on()
+            yield given_up
+        finally:
+            if not given_up.is_set():
+                self._free.release()
+
+    def run(self, arguments: Sequence[str], *, seconds: float, place: Event) -> Ended:
+        """Run the program of this installation on a place; a slow one gives it up. Raise StoppedError as `place`."""
+        process = self._start(arguments)
+        try:
+            return self._wait(process, seconds=seconds, place=place)
+        finally:
+            with self._guard:
+                self._running.discard(process)
 
     def stop(self) -> None:
         """Begin no more nights; those that run go on."""
@@ -68,19 +83,6 @@ class Crew:
         with self._guard:
             for process in self._running:
                 signal_group(process, signal.SIGTERM)
-
-    @contextmanager
-    def _place(self) -> Iterator[Event]:
-        """Wait for a free place, and give it back at the end, or when the event is set."""
-        while not self._free.acquire(timeout=WAIT_SECONDS):
-            self._go_on()
-        given = Event()
-        try:
-            self._go_on()
-            yield given
-        finally:
-            if not given.is_set():
-                self._free.release()
 
     def _go_on(self) -> None:
         if self.stopping.is_set():
@@ -101,11 +103,11 @@ class Crew:
             self._running.add(process)
         return process
 
-    def _wait(self, process: subprocess.Popen[str], *, seconds: float, slow: Event) -> Ended:
+    def _wait(self, process: subprocess.Popen[str], *, seconds: float, place: Event) -> Ended:
         with suppress(subprocess.TimeoutExpired):
             return ended(process, *process.communicate(timeout=min(seconds, self._patience)))
         if seconds > self._patience:
-            slow.set()
+            place.set()
             self._free.release()
             with suppress(subprocess.TimeoutExpired):
                 return ended(process, *process.communicate(timeout=seconds - self._patience))

@@ -8,6 +8,7 @@ from datetime import date, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from signal import SIGTERM
+from threading import Event
 from time import monotonic
 from typing import Any
 
@@ -16,7 +17,7 @@ from filelock import FileLock, Timeout
 from cron import calls, record
 from cron.crew import Crew, Ended, StoppedError
 from cron.standing import Named, Standing, last_done, next_sentence, off, standing
-from dreaming.cli.common import CONFIG, HELD, REFUSED
+from dreaming.cli.common import CONFIG, HELD, INTERRUPTED, REFUSED
 from dreaming.fleet import TROUBLE, keep_apart
 from dreaming.home import STATE, NoWorkspaceError
 from dreaming.layers import ConfigError
@@ -83,6 +84,9 @@ def take(turn: Turn, crew: Crew) -> Outcome:
         return _alone(turn, one, crew)
     except (ConfigError, NoWorkspaceError) as error:
         return turn.over(Ending.FAILED, str(error), code=CONFIG)
+    except OSError as error:
+        why = f"{error.filename or turn.root} cannot be used ({error.strerror}); mend that, and the next run goes on"
+        return turn.over(Ending.FAILED, why, code=REFUSED)
     except TROUBLE as error:
         return turn.over(Ending.FAILED, str(error), code=REFUSED)
 
@@ -112,24 +116,26 @@ def _if_due(turn: Turn, one: Standing, crew: Crew) -> Outcome:
     if not (turn.force or one.due(turn.now, last) or (before and before.failed(tonight))):
         done = f"nothing is due, the last night was that of {last}" if last else "nothing is due yet"
         return turn.over(Ending.NOT_DUE, f"{done}; {next_sentence(one, turn.now)}", night=last)
-    if crew.stopping.is_set():
-        return _stopped(turn, tonight)
     keep_apart(turn.root, one.config, turn.roots)
-    return _night(turn, one, crew, before)
+    try:
+        with crew.place() as place:
+            return _night(turn, one, crew, place, before)
+    except StoppedError:
+        return _stopped(turn, tonight)
 
 
-def _night(turn: Turn, one: Standing, crew: Crew, before: record.Record | None) -> Outcome:
+def _night(turn: Turn, one: Standing, crew: Crew, place: Event, before: record.Record | None) -> Outcome:
     tonight, began = one.local_date(turn.now), monotonic()
     body = {"workspace": str(turn.root), "night": tonight.isoformat()}
     turn.begun(turn.over(Ending.RUNNING, f"the night of {tonight} begins", night=tonight))
     _record(turn, tonight, before, record.INTERRUPTED)
     hooks = calls.call(one.config.hooks, calls.Event.START, body)
     try:
-        ended = crew.run(_arguments(turn), seconds=one.config.dreaming.limit_minutes * 60)
+        ended = crew.run(_arguments(turn), seconds=one.config.dreaming.limit_minutes * 60, place=place)
     except StoppedError:
         ended = Ended(code=-SIGTERM, out="", err="")
     seconds = round(monotonic() - began, 1)
-    if crew.stopping.is_set() and ended.code == -SIGTERM:
+    if crew.stopping.is_set() and ended.code in (-SIGTERM, INTERRUPTED):
         outcome = _stopped(turn, tonight)
     else:
         outcome = judged(turn, ended, night=tonight, seconds=seconds, minutes=one.config.dreaming.limit_minutes)
@@ -170,7 +176,8 @@ def judged(turn: Turn, ended: Ended, *, night: date, seconds: float, minutes: in
     if ended.code < 0:
         return turn.over(Ending.FAILED, f"its process was ended by signal {-ended.code}", code=REFUSED, **rest)
     if ended.code:
-        return turn.over(Ending.FAILED, problem or f"it failed with code {ended.code}", code=ended.code, **rest)
+        code = CONFIG if ended.code == CONFIG else REFUSED
+        return turn.over(Ending.FAILED, problem or f"it failed with code {ended.code}", code=code, **rest)
     return turn.over(Ending.DONE, f"the night of {night}: {counted(report)} ({seconds:g} s)", **rest)
 
 

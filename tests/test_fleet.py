@@ -2,18 +2,19 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
-from cron.crew import Crew, StoppedError
+from cron.crew import Crew, Ended, StoppedError
 from dreaming.cli import dream
 from dreaming.fleet import Fleet, fleet, workers
 from dreaming.home import opened
@@ -241,16 +242,45 @@ def test_two_schedulers_at_once_make_one_night(tmp_path: Path) -> None:
     assert set(endings) <= {"done", "running", "not due"}
 
 
-SLEEPING = '[narrative]\nnarrator = "command"\ncommand = ["sleep", "300"]\ntimeout_seconds = 300\n'
+def run(crew: Crew, *arguments: object, seconds: float) -> Ended:
+    with crew.place() as place:
+        return crew.run([*map(str, arguments), "--now", f"{NOW}+08:00", "--json"], seconds=seconds, place=place)
 
 
-def test_a_night_beyond_its_limit_is_stopped_with_all_it_started_and_taken_up_again(tmp_path: Path) -> None:
+def begun(folder: Path) -> None:
+    """Wait until a night has begun in one of the workspaces."""
+    for _ in range(600):
+        if list(folder.glob("*/memory/.dreams/night.lock")):
+            return
+        time.sleep(0.1)
+    raise AssertionError(folder)
+
+
+SLEEPING = """
+[narrative]
+narrator = "command"
+command = ["sh", "-c", "echo $$ > $DREAM_TEST_PIDS/$$; exec sleep 300"]
+timeout_seconds = 300
+"""
+
+
+@pytest.fixture(autouse=True)
+def pids(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The narrators that were started; none of them outlives its night."""
+    folder = tmp_path_factory.mktemp("pids")
+    monkeypatch.setenv("DREAM_TEST_PIDS", str(folder))
+    yield folder
+    for path in folder.iterdir():
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(path.name), 0)
+
+
+def test_a_night_beyond_its_limit_is_stopped_with_all_it_started_and_taken_up_again(tmp_path: Path, pids: Path) -> None:
     house = house_at(tmp_path / "a", "- Boat is called Kestrel\n- Mooring is number four\n")
     house.write("config.toml", f"[dreaming]\nenabled = true\n{SLEEPING}")
     crew = Crew(1, grace=20)
-    ended = crew.run(("--workspace", str(house.root), "--now", f"{NOW}+08:00", "--json"), seconds=8)
-    assert ended.late
-    assert ended.code < 0
+    ended = run(crew, "-w", house.root, seconds=8)
+    assert (ended.late, list(pids.iterdir()) != []) == (True, True)
     house.write("config.toml", "[dreaming]\nenabled = true\n")
     assert every("-w", house.root, "--force").exit_code == 0
     assert house.read("DREAMS.md").count("## Light Sleep") == 1
@@ -261,13 +291,10 @@ def test_a_slow_night_does_not_delay_the_others(tmp_path: Path) -> None:
     slow.write("config.toml", f"[dreaming]\nenabled = true\n{SLEEPING}")
     quick = house_at(tmp_path / "quick")
     crew = Crew(1, patience=3)
-    first = threading.Thread(
-        target=crew.run, args=(("-w", str(slow.root), "--now", f"{NOW}+08:00"),), kwargs={"seconds": 100}
-    )
+    first = threading.Thread(target=run, args=(crew, "-w", slow.root), kwargs={"seconds": 100})
     first.start()
-    while not (slow.root / "memory/.dreams/night.lock").exists():
-        time.sleep(0.05)
-    ended = crew.run(("--workspace", str(quick.root), "--now", f"{NOW}+08:00", "--json"), seconds=60)
+    begun(slow.root.parent)
+    ended = run(crew, "-w", quick.root, seconds=60)
     assert ended.code == 0
     assert first.is_alive()
     crew.end()
@@ -275,11 +302,24 @@ def test_a_slow_night_does_not_delay_the_others(tmp_path: Path) -> None:
     assert not first.is_alive()
 
 
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_nights_in_progress_and_begins_no_more(tmp_path: Path, stop: signal.Signals) -> None:
+    for name in "ab":
+        house = house_at(tmp_path / name, "- Boat is called Kestrel\n- Mooring is number four\n")
+        house.write("config.toml", f"[dreaming]\nenabled = true\n{SLEEPING}")
+    process = start("--all", "--now", NOW, "-w", tmp_path / "*", "--json")
+    begun(tmp_path)
+    process.send_signal(stop)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 128 + stop
+    assert {one["outcome"] for one in json.loads(said)["workspaces"]} == {"stopped"}
+
+
 def test_a_crew_that_stops_begins_nothing_more(tmp_path: Path) -> None:
     crew = Crew(1)
     crew.stop()
     with pytest.raises(StoppedError):
-        crew.run(("--version",), seconds=10)
+        run(crew, "-w", tmp_path, seconds=10)
 
 
 def test_a_killed_run_over_many_is_taken_up_where_it_was(tmp_path: Path) -> None:
