@@ -68,6 +68,8 @@ class Service:
             self._renew(root, place)
             if jumped or place.standing != before or (place.problem != problem and not before):
                 self._plan(root, place, now)
+        if self.scheduler.running:
+            self.scheduler.wakeup()  # what it waits for came nearer while the machine slept
         self.write_health()
 
     def on(self) -> bool:

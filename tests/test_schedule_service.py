@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from threading import Event
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -31,8 +32,10 @@ HALF_HOUR = timedelta(minutes=30)
 class Stepped(BaseScheduler):  # type: ignore[misc]  # APScheduler has no types
     """A scheduler that wakes when the test says so."""
 
+    woken = 0
+
     def wakeup(self) -> None:
-        pass
+        self.woken += 1
 
     def shutdown(self, wait: bool = True) -> None:
         super().shutdown(wait)
@@ -48,7 +51,7 @@ class Inside(Crew):
         super().__init__(1)
         self.run_for: list[tuple[str, str]] = []
 
-    def run(self, arguments: Sequence[str], *, seconds: float) -> Ended:
+    def run(self, arguments: Sequence[str], *, seconds: float, place: Event) -> Ended:
         self.run_for.append((arguments[1], arguments[3]))
         done = CliRunner().invoke(dream, list(arguments))
         if done.exception and not isinstance(done.exception, SystemExit):
@@ -59,7 +62,7 @@ class Inside(Crew):
 class Failing(Inside):
     """Nights that fail."""
 
-    def run(self, arguments: Sequence[str], *, seconds: float) -> Ended:
+    def run(self, arguments: Sequence[str], *, seconds: float, place: Event) -> Ended:
         self.run_for.append((arguments[1], arguments[3]))
         return Ended(code=1, out="", err="dream: the disk is full\n")
 
@@ -71,7 +74,7 @@ class Brief(Inside):
         super().__init__()
         self._home = home
 
-    def run(self, arguments: Sequence[str], *, seconds: float) -> Ended:
+    def run(self, arguments: Sequence[str], *, seconds: float, place: Event) -> Ended:
         now = datetime.fromisoformat(arguments[3])
         self.run_for.append((arguments[1], str(now)))
         self.note(Standing.local_date(standing(Named(), Path(arguments[1])), now), now)
@@ -243,6 +246,13 @@ def test_after_three_nights_asleep_exactly_one_is_run(days: Days, *, look: bool)
     days.wake("2026-03-08T09:01")
     assert days.nights() == ["2026-03-05", "2026-03-08"]
     assert len(days.crew.run_for) == 2
+
+
+def test_every_look_wakes_the_scheduler_whose_waiting_stood_still_while_the_machine_slept(days: Days) -> None:
+    days.start("2026-03-05T09:00")
+    before = days.scheduler.woken
+    days.wake("2026-03-05T09:01")
+    assert days.scheduler.woken > before
 
 
 def test_five_restarts_in_a_minute_make_one_night(days: Days) -> None:
