@@ -182,7 +182,10 @@ def _done(pieces: Sequence[Piece], *, only_print: bool, yes: bool) -> bool:
     if not yes:
         click.confirm("Do this?", abort=True)
     for piece in pieces:
-        piece.make()
+        try:
+            piece.make()
+        except OSError as error:
+            raise installing.NotWrittenError(error) from error
     click.echo("Done.")
     return True
 

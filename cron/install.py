@@ -32,6 +32,16 @@ class NotInstalledError(click.ClickException):
     exit_code = REFUSED
 
 
+class NotWrittenError(NotInstalledError):
+    """A file of the system cannot be written or removed."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(
+            f"{error.filename} cannot be written ({error.strerror}); with --user it is yours alone, without it "
+            "call it as an administrator"
+        )
+
+
 class Piece(Protocol):
     """One change of the system: it can be shown, and made."""
 

@@ -312,6 +312,14 @@ def test_a_system_that_refuses_is_said(home: Path, on: House) -> None:
     assert "run it by hand" in result.stderr
 
 
+def test_a_folder_that_cannot_be_written_to_is_said_with_the_way_out(home: Path, on: House) -> None:
+    (home / ".config").write_text("a file where a folder belongs", encoding="utf-8")
+    result = call("install", "--systemd", "--user", "--yes", "-w", on.root)
+    assert result.exit_code == 1
+    assert "cannot be written" in result.stderr
+    assert called(home) == []
+
+
 def test_a_missed_night_is_run_at_the_start_and_only_the_workspaces_can_be_written_to(home: Path, on: House) -> None:
     call("install", "--systemd", "--user", "--yes", "-w", on.root)
     assert "\nPersistent=true\n" in units(home)["dream.timer"]
