@@ -48,6 +48,7 @@ def main(workspaces: int, fragments: int, files: int, turns: int, workers: int, 
         row("workspaces", f"{workspaces}, each {fragments:,} fragments and {files} transcripts")
         row("first nights", _timed(root / "all", "2026-06-01T03:00", environ))
         row("largest process", f"{_largest():.0f} MB")
+        row("processor time", f"{_busy():.0f} s")
         row("nothing due", _timed(root / "all", "2026-06-01T04:00", environ))
         row("quiet nights", _timed(root / "all", "2026-06-02T03:00", environ))
         row("stored", _stored(made))
@@ -105,6 +106,11 @@ def _stored(roots: list[Path]) -> str:
             nights += len(home.journal.nights(limit=10))
     told = sum((root / "DREAMS.md").read_text(encoding="utf-8").count("\n---\n") for root in roots)
     return f"{fragments:,} fragments, {nights} nights, {told} entries"
+
+
+def _busy() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 def _largest() -> float:
