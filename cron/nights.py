@@ -18,7 +18,7 @@ from cron import calls, record
 from cron.crew import Crew, Ended, StoppedError
 from cron.standing import Named, Standing, last_done, next_sentence, off, standing
 from dreaming.cli.common import CONFIG, HELD, INTERRUPTED, REFUSED
-from dreaming.fleet import TROUBLE, keep_apart
+from dreaming.fleet import TROUBLE, keep_apart, keep_stores_apart
 from dreaming.home import STATE, NoWorkspaceError
 from dreaming.layers import ConfigError
 
@@ -93,6 +93,7 @@ def take(turn: Turn, crew: Crew) -> Outcome:
 
 def _alone(turn: Turn, one: Standing, crew: Crew) -> Outcome:
     """Let one scheduler at a time look whether a night is due, and run it: two of them make one night."""
+    keep_stores_apart(turn.root, turn.roots)
     try:
         with _lock(turn.root):
             return _if_due(turn, one, crew)

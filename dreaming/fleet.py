@@ -137,6 +137,13 @@ def keep_apart(root: Path, config: Config, roots: Iterable[Path] = ()) -> None:
             raise OverlapError(root, other)
 
 
+def keep_stores_apart(root: Path, roots: Iterable[Path]) -> None:
+    """Raise OverlapError when a link makes the store of another of these workspaces this one's too."""
+    other = (root / DIARIES).resolve().parent
+    if other != root and other in roots:
+        raise OverlapError(root, other)
+
+
 def _owner(root: Path, roots: set[Path]) -> Callable[[Path], Path | None]:
     known: dict[Path, Path | None] = {}
 
