@@ -190,14 +190,16 @@ def test_the_line_for_cron_runs_the_due_night_with_nothing_of_the_user_s_shell(
 
 
 def test_a_pattern_stays_a_pattern_for_workspaces_to_come(home: Path, on: House) -> None:
-    call("install", "--cron", "--yes", "-w", on.root.parent / "*")
-    assert shlex.split(cron_line(home))[-3:] == ["--workspace", str(on.root.parent / "*"), "--all"]
+    on.write("agents/a/config.toml", "[dreaming]\nenabled = true\n")
+    call("install", "--cron", "--yes", "-w", on.root / "agents/*")
+    assert shlex.split(cron_line(home))[-3:] == ["--workspace", str(on.root / "agents/*"), "--all"]
 
 
 def test_workspaces_of_the_settings_stay_with_the_settings(home: Path, on: House) -> None:
     settings = home / ".config/nightly-dreaming/config.toml"
     settings.parent.mkdir(parents=True)
-    settings.write_text(f'[schedule]\nworkspaces = ["{on.root.parent}/*"]\n', encoding="utf-8")
+    settings.write_text(f'[schedule]\nworkspaces = ["{on.root}/agents/*"]\n', encoding="utf-8")
+    on.write("agents/a/config.toml", "[dreaming]\nenabled = true\n")
     call("install", "--cron", "--yes")
     assert cron_line(home) == f"0 3 * * *  {home}/bin/dream --all"
 
