@@ -25,7 +25,7 @@ def main(files: int, turns: int) -> None:
     """Measure the first hearing, the quiet one after it, and one after a single line was added."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        written = sum(_write(root, number, turns) for number in range(files))
+        written = sum(write(root, number, turns) for number in range(files))
         settings = {"dreaming.timezone": "UTC", "sessions.enabled": True, "sessions.paths": ["sessions/*/*.jsonl"]}
         row("transcripts", f"{files:,} ({written / 1e6:.1f} MB)")
         with opened(root, environ={}, overrides=settings, personal=False) as home:
@@ -37,7 +37,7 @@ def main(files: int, turns: int) -> None:
             row("after one more line", f"{seconds(lambda: hear(home, now=NIGHT)):.2f} s")
 
 
-def _write(root: Path, number: int, turns: int) -> int:
+def write(root: Path, number: int, turns: int) -> int:
     kind = list(KINDS)[number % len(KINDS)]
     path = root / "sessions" / kind / f"{number:05}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)

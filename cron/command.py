@@ -1,242 +1,253 @@
-"""`dream schedule`: nights by themselves, in the foreground or by your crontab."""
+"""`dream schedule`: nights by themselves, by this program or by the system's own scheduler."""
 
+import json
 import logging
-import os
-import shlex
-import shutil
 import signal
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
+from time import monotonic
 
 import click
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
-from apscheduler.schedulers.base import BaseScheduler
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from cron.schedule import NightTrigger, due, upcoming
-from dreaming.cli.common import REFUSED, Common, common_options, json_option, print_json, told_apart
-from dreaming.cli.night import night
-from dreaming.config import FILE_NAME, Config, zone
-from dreaming.home import Home, NoWorkspaceError, located
-from dreaming.layers import ConfigError
+from cron import install as installing
+from cron.all import as_document
+from cron.crew import Crew
+from cron.install import SYSTEMS, Order, Piece, cron_lines, ordered, switches
+from cron.nights import Outcome
+from cron.schedule import in_words, oddities, upcoming
+from cron.service import Log, Service
+from cron.standing import Named, NothingFoundError, Standing, local, off, present
+from dreaming.cli.common import REFUSED, Common, fleet_options, json_option, print_json, say
 
-NIGHT = "night"
 SHOWN = 3
 """How many nights `show` names."""
 LOOK_SECONDS = 0.5
 """How long a request to stop may go unnoticed."""
 RENEW_SECONDS = 60
-"""How often the settings are looked at; a scheduler that wakes this often also notices that the machine has slept."""
+"""How often settings, zone and clock are looked at, by the time gone by: a clock that is set does not delay it."""
 
 
 @click.group(invoke_without_command=True)
-@common_options
+@fleet_options
 @json_option
 @click.pass_context
 def schedule(ctx: click.Context, common: Common, *, as_json: bool) -> None:
     """Run nights by themselves; without a command, show when they come."""
     ctx.obj = common
-    ctx.default_map = {name: {"as_json": as_json} for name in schedule.commands}
+    ctx.default_map = {name: {"as_json": as_json} for name in ("show", "run")}
     if ctx.invoked_subcommand is None:
         ctx.invoke(show, as_json=as_json)
 
 
 @schedule.command()
-@common_options
+@fleet_options
 @json_option
 def show(common: Common, *, as_json: bool) -> None:
     """Show when nights come, and a crontab for it.
 
-    It says whether nights are on, when the next three come, and prints the crontab lines that would do the same.
+    It says in words when the nights of each workspace come, which of them the clocks of its zone move, when the next
+    three come, and prints the crontab lines that would do the same.
     """
-    with common.open() as home:
-        times = upcoming(home.config.dreaming.time, home.zone, after=common.moment(home))
-        nights = tuple(islice(times, SHOWN))
+    order = ordered(named(common), own=True)
     if as_json:
-        print_json(as_document(common, home, nights))
+        documents = [_document(common, one) for one in order.standings]
+        crontab = {"crontab": cron_lines(order)}
+        print_json({**documents[0], **crontab} if len(documents) == 1 else {"workspaces": documents, **crontab})
         return
-    click.echo("\n".join(lines(common, home, nights)))
+    for one in order.standings:
+        for line in lines(common, order.named, one):
+            say(line)
+    say(f"\n{cron_lines(order)}")
+    say("Put them there with: dream schedule install --cron (or --systemd, --launchd)")
 
 
 @schedule.command()
-@common_options
+@fleet_options
+@click.option(
+    "--health-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="A file that is written anew each minute and at each event; docs/schedule.md says what it holds.",
+)
 @json_option
-def run(common: Common, *, as_json: bool) -> None:
-    """Run nights when they are due.
+def run(common: Common, *, health_file: Path | None, as_json: bool) -> None:
+    """Run the nights of all workspaces when they are due.
 
-    It stays in the foreground until Ctrl-C or SIGTERM, which let a night in progress end. A night that was missed is
-    run at once. Changed settings count within a minute.
+    It stays in the foreground until Ctrl-C or SIGTERM, which let a night in progress end; a second one stops it. A
+    night that was missed is run at once. Changed settings count within a minute.
     """
     if common.now is not None:
         raise click.UsageError("dream schedule run goes by the clock; for a night at another time: dream --now TIME")
-    pool = ThreadPoolExecutor(max_workers=1)
-    scheduler = BackgroundScheduler(timezone=UTC, executors={"default": pool})
-    service = Service(common=common, scheduler=scheduler, as_json=as_json)
-    if not service.on():
-        raise click.exceptions.Exit(REFUSED)
+    which = named(common)
+    found = which.fleet()
+    if not (found.roots or found.missing):
+        raise NothingFoundError(found.patterns)
+    crew = Crew(found.workers)
+    pool = ThreadPoolExecutor(max_workers=crew.threads)
+    service = Service(
+        named=which,
+        scheduler=BackgroundScheduler(timezone=UTC, executors={"default": pool}),
+        crew=crew,
+        log=logged(as_json=as_json),
+        health_file=health_file,
+    )
     serve(service, pool)
 
 
-def serve(service: "Service", pool: ThreadPoolExecutor) -> None:
-    """Run the service until it is told to stop, then wait for the night in progress."""
+def serve(service: Service, pool: ThreadPoolExecutor) -> None:
+    """Run the service until it is told to stop, then wait for the nights in progress; refuse when all are off."""
     logging.getLogger("apscheduler").setLevel(logging.ERROR)
-    stopped = Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    asked, stopped = [0], Event()
+
+    def stop(*_: object) -> None:
         # It raises nothing: APScheduler swallows what a handler raises while a job is handed over.
-        signal.signal(number, lambda *_: stopped.set())
-    service.plan()
+        asked[0] += 1
+        stopped.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
+    service.look()
+    if not service.on():
+        raise click.exceptions.Exit(REFUSED)
     service.scheduler.start()
-    while not stopped.wait(LOOK_SECONDS):
-        pass  # a signal that another thread of the process gets wakes nobody up
+    renew = monotonic() + RENEW_SECONDS
+    while not stopped.wait(LOOK_SECONDS):  # a signal that another thread of the process gets wakes nobody up
+        if monotonic() >= renew:
+            renew = monotonic() + RENEW_SECONDS
+            service.look()
+    service.crew.stop()
     service.scheduler.shutdown(wait=False)  # it would wait with its locks held, which a job may need to end
-    pool.shutdown()
+    ending = Thread(target=pool.shutdown, name="ending")
+    ending.start()
+    while ending.is_alive():
+        ending.join(LOOK_SECONDS)
+        if asked[0] > 1:
+            service.crew.end()
 
 
-def present() -> datetime:
-    """Return the time by the clock."""
-    return datetime.now(UTC)
+@schedule.command()
+@fleet_options
+@click.option("--cron", "system", flag_value="cron", help="Your crontab.")
+@click.option("--systemd", "system", flag_value="systemd", help="A service and a timer.")
+@click.option("--launchd", "system", flag_value="launchd", help="A job of macOS.")
+@click.option("--user", "own", is_flag=True, help="For you alone, without the rights of an administrator.")
+@click.option("--print", "only_print", is_flag=True, help="Only print what would change.")
+@click.option("--enable", is_flag=True, help="Also switch on the nights that are off, in the settings.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+def install(common: Common, *, system: str | None, own: bool, only_print: bool, enable: bool, yes: bool) -> None:
+    """Let the system run nights: by cron, systemd or launchd.
+
+    It shows what it would write and run, and asks first. Doing it again changes what has changed since.
+    """
+    order = ordered(named(common), own=own or system == "cron")
+    pieces = (*SYSTEMS[chosen(system)][0](order), *(switches(order) if enable else ()))
+    if _done(pieces, only_print=only_print, yes=yes) and not enable:
+        _say_off(order)
 
 
-@contextmanager
-def going_on() -> Iterator[None]:
-    """Tell what is known to go wrong in one sentence, without leaving the service."""
-    with suppress(SystemExit), told_apart():
-        yield
+@schedule.command()
+@fleet_options
+@click.option("--cron", "system", flag_value="cron", help="Your crontab.")
+@click.option("--systemd", "system", flag_value="systemd", help="The service and the timer.")
+@click.option("--launchd", "system", flag_value="launchd", help="The job of macOS.")
+@click.option("--user", "own", is_flag=True, help="What was installed for you alone.")
+@click.option("--print", "only_print", is_flag=True, help="Only print what would change.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+def uninstall(common: Common, *, system: str | None, own: bool, only_print: bool, yes: bool) -> None:  # noqa: ARG001
+    """Take back what install did; settings and memories stay."""
+    _done(SYSTEMS[chosen(system)][1](own=own), only_print=only_print, yes=yes)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Service:
-    """The nights of one workspace on a scheduler; each opens the workspace anew, and nothing stays open in between."""
+def chosen(system: str | None) -> str:
+    """Return which scheduler is meant, or refuse to guess."""
+    if system is None:
+        raise click.UsageError("name one of --cron, --systemd and --launchd")
+    return system
 
-    common: Common
-    scheduler: BaseScheduler
-    clock: Callable[[], datetime] = present
-    as_json: bool = False
 
-    def on(self) -> bool:
-        """Return whether the settings let nights run; say how to let them when they do not."""
-        root, config = settings(self.common)
-        if not config.dreaming.enabled:
-            self.say(off(self.common, root))
-        return config.dreaming.enabled
-
-    def plan(self) -> None:
-        """Put the nights and the look at the settings on the scheduler; a missed night comes at once."""
-        now = self.clock()
-        with self.common.open() as home:
-            trigger = trigger_of(home.config)
-            missed = due(trigger.time, trigger.zone, now=now, last_night=last_night(home, now=now))
-        if not missed:
-            self.tell_next(trigger)
-        first = now if missed else trigger.get_next_fire_time(None, now)
-        self._every(trigger, self.fire, id=NIGHT, args=(trigger,), next_run_time=first)
-        self._every("interval", self.renew, id="renew", seconds=RENEW_SECONDS)
-
-    def _every(self, trigger: object, job: Callable[..., None], **options: object) -> None:
-        self.scheduler.add_job(
-            job, trigger, coalesce=True, max_instances=1, misfire_grace_time=None, replace_existing=True, **options
-        )
-
-    def fire(self, trigger: NightTrigger) -> None:
-        """Run the night of the present date if nights are on; whatever is refused, the next one comes."""
-        with going_on():
-            if self.on():
-                night(replace(self.common, now=self.clock()), (), dry_run=False, as_json=self.as_json)
-        self.tell_next(trigger)
-
-    def renew(self) -> None:
-        """Plan anew when the time or the zone was changed; what is wrong with the settings is told at night."""
+def _done(pieces: Sequence[Piece], *, only_print: bool, yes: bool) -> bool:
+    """Show the pieces and, when that is wanted, make them; a command alone changes nothing."""
+    shown = [piece.shown() for piece in pieces]
+    if not any(text for piece, text in zip(pieces, shown, strict=True) if not isinstance(piece, installing.Command)):
+        click.echo("It is so already; nothing to change.")
+        return True
+    for text in filter(None, shown):
+        say(text.rstrip("\n"))
+    if only_print:
+        return True
+    if not yes:
+        click.confirm("Do this?", abort=True)
+    for piece in pieces:
         try:
-            trigger = trigger_of(settings(self.common)[1])
-        except (ConfigError, NoWorkspaceError):
-            return
-        job = self.scheduler.get_job(NIGHT)
-        if job and job.trigger != trigger:
-            with going_on():
-                self.plan()
-
-    def tell_next(self, trigger: NightTrigger) -> None:
-        """Say when the next night comes."""
-        at = trigger.get_next_fire_time(None, self.clock())
-        self.say(f"Next night: {local(at)}" if at else f"No night will come at {trigger.time!r}")
-
-    def say(self, sentence: str) -> None:
-        """Print a sentence, beside the JSON of the nights if that is asked for."""
-        click.echo(sentence, err=self.as_json)
+            piece.make()
+        except OSError as error:
+            raise installing.NotWrittenError(error) from error
+    click.echo("Done.")
+    return True
 
 
-def settings(common: Common) -> tuple[Path, Config]:
-    """Return the folder of the workspace and its settings as they are now, opening nothing else."""
-    return located(common.workspace, config=common.config, environ=os.environ, overrides={})
+def _say_off(order: Order) -> None:
+    """Say which workspaces have their nights off: they stay off until somebody wants them."""
+    for one in order.standings:
+        if not one.on:
+            say(f"{one.root}: {off(order.named, one.root)}; or install with --enable")
 
 
-def trigger_of(config: Config) -> NightTrigger:
-    """Return when the settings want nights."""
-    return NightTrigger(time=config.dreaming.time, zone=zone(config))
+def named(common: Common) -> Named:
+    """Return what the command line named."""
+    return Named(workspaces=common.workspaces, config=common.config)
 
 
-def last_night(home: Home, *, now: datetime) -> date | None:
-    """Return the last night begun; one of a later date, tried out by hand, is none yet."""
-    began = home.journal.began_before(home.local_date(now) + timedelta(days=1))
-    return began and home.local_date(began)
+def logged(*, as_json: bool) -> Log:
+    """Return how the service tells of an event: one line each."""
+
+    def line(root: Path | None, sentence: str, _: Outcome | None) -> None:
+        say(f"{_stamp()}  {f'{root}: ' if root else ''}{sentence}")
+
+    def document(root: Path | None, sentence: str, outcome: Outcome | None) -> None:
+        turn = {} if outcome is None else as_document(outcome)
+        said = {"at": _stamp(), "workspace": root and str(root), "said": sentence, **turn}
+        click.echo(json.dumps(said, ensure_ascii=False))
+
+    return document if as_json else line
 
 
-def off(common: Common, root: Path) -> str:
-    """Return the sentence for a workspace whose nights are off."""
-    file = common.config or root / FILE_NAME
-    return f"Nights are off in {root}; set enabled = true under [dreaming] in {file}, or run one by hand with: dream"
+def _stamp() -> str:
+    return present().astimezone().isoformat(sep=" ")
 
 
-def local(at: datetime) -> str:
-    """Return a local time with its offset and zone."""
-    return f"{at.isoformat(sep=' ', timespec='minutes')} ({at.tzinfo})"
+def _nights(common: Common, one: Standing) -> tuple[datetime, ...]:
+    return tuple(islice(upcoming(one.config.dreaming.time, one.zone, after=common.at(one.zone)), SHOWN))
 
 
-def lines(common: Common, home: Home, nights: Sequence[datetime]) -> Iterator[str]:
-    """Return the schedule for people."""
-    on = home.config.dreaming.enabled
-    yield f"Workspace   {home.root}"
-    yield f"Schedule    {'on' if on else 'off'} ({home.config.dreaming.time}, {home.zone})"
+def lines(common: Common, which: Named, one: Standing) -> Iterator[str]:
+    """Return the schedule of a workspace for people."""
+    time = one.config.dreaming.time
+    yield f"Workspace   {one.root}"
+    yield f"Schedule    {'on' if one.on else 'off'} ({time}, {one.zone})"
+    yield f"            {in_words(time)}, by the clocks of {one.zone}; a date has one night"
+    nights = _nights(common, one)
     for label, at in zip(("Nights", *[""] * SHOWN), nights, strict=False):
         yield f"{label:<12}{local(at)}"
-    yield "Run them with: dream schedule run" if on else off(common, home.root)
-    yield f"\n{crontab(common, home)}"
+    for odd in oddities(time, one.zone, after=common.at(one.zone)):
+        how = "clocks skip that time: it comes at" if odd.skipped else "clocks repeat that time: it comes once, at"
+        yield f"{'':<12}{odd.at.date()}: {how} {odd.at.isoformat(sep=' ', timespec='minutes')[11:]}"
+    yield "Run them with: dream schedule run" if one.on else off(which, one.root)
 
 
-def as_document(common: Common, home: Home, nights: Sequence[datetime]) -> dict[str, object]:
-    """Return the schedule as the JSON says it."""
+def _document(common: Common, one: Standing) -> dict[str, object]:
+    """Return the schedule of a workspace as the JSON says it."""
     return {
-        "workspace": str(home.root),
-        "enabled": home.config.dreaming.enabled,
-        "time": home.config.dreaming.time,
-        "timezone": str(home.zone),
-        "nights": [{"night": at.date().isoformat(), "at": at.astimezone(UTC).isoformat()} for at in nights],
-        "crontab": crontab(common, home),
+        "workspace": str(one.root),
+        "enabled": one.on,
+        "time": one.config.dreaming.time,
+        "timezone": str(one.zone),
+        "in_words": in_words(one.config.dreaming.time),
+        "nights": [
+            {"night": at.date().isoformat(), "at": at.astimezone(UTC).isoformat()} for at in _nights(common, one)
+        ],
     }
-
-
-def crontab(common: Common, home: Home) -> str:
-    """Return the lines for a crontab, with the zone when it is not the machine's, which cron goes by."""
-    environment = Environment(loader=PackageLoader("cron", ""), undefined=StrictUndefined, autoescape=False)
-    foreign = str(home.zone) != str(zone(Config()))
-    words = [*program(), "--workspace", str(home.root)]
-    if common.config:
-        words += ["--config", str(common.config.absolute())]
-    return environment.get_template("dream.cron").render(
-        zone=str(home.zone) if foreign else None,
-        time=home.config.dreaming.time,
-        command=shlex.join(words).replace("%", r"\%"),  # cron would begin a new line there
-    )
-
-
-def program() -> tuple[str, ...]:
-    """Return how to start this very installation from anywhere."""
-    found = shutil.which("dream", path=str(Path(sys.executable).parent)) or shutil.which("dream")
-    return (str(Path(found).absolute()),) if found else (sys.executable, "-m", "dreaming")

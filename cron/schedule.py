@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from itertools import takewhile
 from zoneinfo import ZoneInfo
 
 from apscheduler.triggers.base import BaseTrigger
@@ -30,9 +31,42 @@ def latest(time: str, zone: ZoneInfo, *, now: datetime) -> datetime | None:
 
 
 def due(time: str, zone: ZoneInfo, *, now: datetime, last_night: date | None) -> bool:
-    """Say whether the night that should have come last was missed; nights before it are not made up for."""
+    """Say whether the night that should have come last is not done; nights before it are not made up for.
+
+    `last_night` is the date of the last one done. A date has one night, however often its time comes.
+    """
     at = latest(time, zone, now=now)
     return at is not None and (last_night is None or last_night < at.date())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Oddity:
+    """A night whose time the clocks of its zone skip or repeat; `at` is when it comes."""
+
+    at: datetime
+    skipped: bool
+
+
+def oddities(time: str, zone: ZoneInfo, *, after: datetime, days: int = 366) -> Iterator[Oddity]:
+    """Return the nights of so many days whose time comes not at all, or twice."""
+    until = after + timedelta(days=days)
+    for at in takewhile(lambda one: one.astimezone(UTC) < until, upcoming(time, zone, after=after)):
+        wall = at.replace(tzinfo=None)
+        if next(CronSim(time, wall - TICK)) != wall:
+            yield Oddity(at=at, skipped=True)
+        elif at.utcoffset() != at.replace(fold=1).utcoffset():
+            yield Oddity(at=at, skipped=False)
+
+
+def in_words(time: str) -> str:
+    """Return what a cron expression says, as a sentence without its full stop."""
+    return str(CronSim(time, datetime(2000, 1, 1, tzinfo=UTC)).explain())
+
+
+def daily(time: str) -> tuple[int, int] | None:
+    """Return hour and minute of an expression that comes once every day; None for any other."""
+    minute, hour, *rest = time.split()
+    return (int(hour), int(minute)) if rest == ["*"] * 3 and minute.isdigit() and hour.isdigit() else None
 
 
 def _on_its_date(time: str, at: datetime) -> bool:

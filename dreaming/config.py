@@ -88,6 +88,13 @@ def _endings(value: tuple[str, ...]) -> tuple[str, ...]:
     return value
 
 
+def _web_address(value: str) -> str:
+    """Refuse what nothing can be sent to."""
+    if value and not re.match(r"https?://[^/\s]+\S*\Z", value):
+        raise ValueError("no address of the web")
+    return value
+
+
 def _patterns(value: tuple[str, ...]) -> tuple[str, ...]:
     """Refuse what is no regular expression, or one that could take for ever."""
     if len(value) > MOST_PATTERNS:
@@ -126,6 +133,9 @@ Patterns = Annotated[
 Masks = Annotated[
     tuple[Literal["email", "phone", "ip"], ...], Field(strict=False), Legal('a list out of "email", "phone" and "ip"')
 ]
+Address = Annotated[
+    str, AfterValidator(_web_address), Legal('an address that begins with http:// or https://, or "" for none')
+]
 Language = Literal["auto", "de", "en", "es", "fr", "ja", "ko", "pt", "ru", "zh"]
 Mode = Literal["apply", "review"]
 Narrator = Literal["plain", "model", "command"]
@@ -147,6 +157,38 @@ class Dreaming(Section):
         default="auto", description="Language of what is written, as ISO 639-1; auto is that of the diaries."
     )
     reports: bool = Field(default=False, description="Whether each night is also kept under memory/dreaming/<phase>/.")
+    limit_minutes: Annotated[int, Field(ge=1, le=1440), Unit("minutes")] = Field(
+        default=60, description="How long a scheduled night may take; it is stopped then, and taken up the next time."
+    )
+
+
+class Schedule(Section):
+    """Whose nights are run together; only your user config, a --config file and the environment say it."""
+
+    workspaces: Texts = Field(
+        default=(),
+        examples=[["~/agents/*"]],
+        description="Workspaces, or glob patterns of them, seen from the folder of this file; ~ is the home folder.",
+    )
+    workers: Annotated[int, Field(ge=0, le=64), Unit("nights")] = Field(
+        default=0, description="How many nights run at once; 0 is one less than there are cores, and at least 1."
+    )
+
+
+class Hooks(Section):
+    """Who is told how a scheduled night begins and ends; counts are told, never a text of yours."""
+
+    command: Texts = Field(
+        default=(),
+        examples=[["/home/me/bin/told"]],
+        description="Program and arguments; start, finish or fail stands behind them, a JSON document is its input.",
+    )
+    url: Address = Field(
+        default="", description="Where that document is posted to; /start or /fail is added, as healthchecks.io has it."
+    )
+    timeout_seconds: Annotated[float, Field(ge=1, le=600), Unit("seconds")] = Field(
+        default=10, description="How long either may take."
+    )
 
 
 class Workspace(Section):
@@ -342,6 +384,8 @@ class Config(Section):
     """All settings, checked."""
 
     dreaming: Dreaming = Dreaming()
+    schedule: Schedule = Schedule()
+    hooks: Hooks = Hooks()
     workspace: Workspace = Workspace()
     sessions: Sessions = Sessions()
     light: Light = Light()

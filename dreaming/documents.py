@@ -255,3 +255,32 @@ def _candidate(one: "Examined", written: "Sequence[Promotion]") -> Document:
         ],
         "verdict": verdict(one.gates),
     }
+
+
+def turn(
+    *,
+    workspace: str,
+    outcome: str,
+    said: str,
+    code: int,
+    night: date | None,
+    seconds: float,
+    report: Mapping[str, Any],
+    hooks: Sequence[str],
+) -> Document:
+    """Return what came of the turn of a workspace; the report is the document of its night, or null."""
+    return {
+        "workspace": workspace,
+        "outcome": outcome,
+        "said": said,
+        "exit_code": code,
+        "night": None if night is None else night.isoformat(),
+        "seconds": seconds,
+        "report": dict(report) or None,
+        "hooks": list(hooks),
+    }
+
+
+def turns(found: Sequence[Document]) -> Document:
+    """Return what came of the turns of all workspaces."""
+    return {"workspaces": list(found)}

@@ -125,7 +125,18 @@ def load(
     given = [*_variables(environ), *_flags({"workspace.path": workspace, **overrides})]
     user = [_file(user_config, required=False)] if user_config else []
     path = config or _home([*user, *given]) / FILE_NAME
-    layers = [*user, _file(path, required=config is not None), *given]
+    return _legal([*user, _file(path, required=config is not None), *given])
+
+
+def load_shared(*, config: Path | None, environ: Mapping[str, str], user_config: Path | None) -> Config:
+    """Return what is set for all workspaces together, or raise `ConfigError`: no workspace's own file counts."""
+    user = [_file(user_config, required=False)] if user_config else []
+    named = [_file(config, required=True)] if config else []
+    return _legal([*user, *named, *_variables(environ)])
+
+
+def _legal(layers: Sequence[Layer]) -> Config:
+    """Return what the layers make when each is legal by itself and all are together."""
     problems = dict.fromkeys(chain.from_iterable(layer.problems for layer in layers))
     if problems:
         raise ConfigError(tuple(problems))
@@ -250,11 +261,19 @@ def _file(path: Path, *, required: bool) -> Layer:
 
 
 def _anchored(document: Document, folder: Path) -> Document:
-    """Count a relative workspace from the folder of the file that names it."""
+    """Count relative workspaces from the folder of the file that names them."""
     match document:
-        case {"workspace": {"path": str(path)}} if not path.startswith("~"):
-            return _over(document, {"workspace": {"path": str(folder / path)}})
+        case {"workspace": {"path": str(path)}}:
+            document = _over(document, {"workspace": {"path": _from(folder, path)}})
+    match document:
+        case {"schedule": {"workspaces": [*paths]}}:
+            seen = [_from(folder, path) if isinstance(path, str) else path for path in paths]
+            document = _over(document, {"schedule": {"workspaces": seen}})
     return document
+
+
+def _from(folder: Path, path: str) -> str:
+    return path if path.startswith("~") else str(folder / path)
 
 
 def _unreadable(path: Path, error: Exception) -> ConfigProblem:

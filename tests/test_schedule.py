@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -10,22 +9,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from threading import Event
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from apscheduler.executors.debug import DebugExecutor
-from apscheduler.schedulers.base import BaseScheduler
 from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cron.command import Service, crontab
-from cron.schedule import NightTrigger, due, latest, upcoming
+from cron.schedule import NightTrigger, daily, due, latest, oddities, upcoming
 from dreaming.cli import dream
-from dreaming.cli.common import Common
-from dreaming.home import opened
-from house import House, moment
-from workspace.lock import lock
+from house import House
 
 BERLIN = ZoneInfo("Europe/Berlin")
 YEARS = {
@@ -143,50 +138,38 @@ def test_a_night_that_was_run_is_not_due(time: str, zone: ZoneInfo, now: datetim
     assert not due(time, zone, now=now, last_night=now.astimezone(zone).date())
 
 
-# -- the service ----------------------------------------------------------------------------------------------------
+# -- what clocks do, in words ----------------------------------------------------------------------------------------
 
 
-class Stepped(BaseScheduler):  # type: ignore[misc]  # APScheduler has no types
-    """A scheduler that wakes when the test says so."""
-
-    def wakeup(self) -> None:
-        pass
-
-    def shutdown(self, wait: bool = True) -> None:
-        super().shutdown(wait)
-
-    def step(self) -> None:
-        self._process_jobs()
+def odd(time: str, zone: str, at: str = "2026-01-01T00:00+00:00") -> list[tuple[str, bool]]:
+    found = oddities(time, ZoneInfo(zone), after=datetime.fromisoformat(at))
+    return [(one.at.isoformat(timespec="minutes"), one.skipped) for one in found]
 
 
-class Days:
-    """A workspace with its service; time goes where the test moves it."""
+def test_nights_whose_time_clocks_skip_or_repeat_are_known_beforehand() -> None:
+    assert odd("30 2 * * *", "Europe/Berlin") == [("2026-03-29T03:00+02:00", True), ("2026-10-25T02:30+02:00", False)]
+    assert (
+        odd("0 0 * * *", "America/Sao_Paulo", "2018-01-01T00:00+00:00")
+        == [
+            ("2018-02-18T00:00-03:00", False),
+            ("2018-11-04T01:00-02:00", True),
+        ][1:]
+    )
 
-    def __init__(self, house: House) -> None:
-        self.house = house
-        self.now = moment("2026-03-01T00:00")
-        self.scheduler = Stepped()
 
-    def start(self, at: str, *, as_json: bool = False) -> None:
-        """Start the service, as after the machine was down."""
-        self.now = moment(at)
-        self.scheduler = Stepped(timezone=UTC, executors={"default": DebugExecutor()})
-        common = Common(workspace=self.house.root, config=None, now=None)
-        Service(common=common, scheduler=self.scheduler, clock=lambda: self.now, as_json=as_json).plan()
-        self.scheduler.start()
-        self.scheduler.step()
+def test_most_nights_are_moved_by_no_clock() -> None:
+    assert odd("0 4 * * *", "Europe/Berlin") == odd("0 3 * * *", "Asia/Kolkata") == []
 
-    def wake(self, at: str) -> None:
-        """Let the service look at the clock."""
-        self.now = moment(at)
-        self.scheduler.step()
 
-    def nights(self) -> list[str]:
-        with opened(self.house.root, environ={}) as home:
-            return sorted(night.date.isoformat() for night in home.journal.nights(limit=100))
+@pytest.mark.parametrize(
+    ("time", "at"),
+    [("0 3 * * *", (3, 0)), ("5 23 * * *", (23, 5)), ("0 3 * * 1", None), ("*/5 3 * * *", None), ("0 3,4 * * *", None)],
+)
+def test_a_time_of_every_day_is_told_from_all_others(time: str, at: tuple[int, int] | None) -> None:
+    assert daily(time) == at
 
-    def configure(self, text: str) -> None:
-        self.house.write("config.toml", f"[dreaming]\n{text}\n")
+
+# -- the commands ---------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(autouse=True)
@@ -195,160 +178,8 @@ def own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempP
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
     monkeypatch.setenv("DREAM_DREAMING__TIMEZONE", "Asia/Shanghai")
-
-
-@pytest.fixture
-def days(house: House, monkeypatch: pytest.MonkeyPatch) -> Days:
-    """A workspace whose nights are on, and where the scheduler's clock is the test's."""
-    days = Days(house)
-    days.configure("enabled = true")
-
-    class Clock(datetime):
-        @classmethod
-        def now(cls, tz: object = None) -> datetime:  # type: ignore[override]
-            return days.now.astimezone(UTC)
-
-    for module in ("schedulers.base", "triggers.interval"):
-        monkeypatch.setattr(f"apscheduler.{module}.datetime", Clock)
-    return days
-
-
-def said(capsys: pytest.CaptureFixture[str], word: str) -> list[str]:
-    return [line for line in capsys.readouterr().out.splitlines() if line.startswith(word)]
-
-
-def test_after_three_nights_of_downtime_exactly_one_is_made_up_for(days: Days) -> None:
-    days.house.night("2026-03-05T03:00")
-    days.start("2026-03-08T09:00")
-    days.wake("2026-03-08T09:01")
-    assert days.nights() == ["2026-03-05", "2026-03-08"]
-
-
-def test_after_three_nights_asleep_exactly_one_is_run(days: Days, capsys: pytest.CaptureFixture[str]) -> None:
-    days.start("2026-03-05T09:00")
-    days.wake("2026-03-08T09:00")
-    days.wake("2026-03-08T09:01")
-    assert said(capsys, "Night of") == ["Night of 2026-03-05", "Night of 2026-03-08"]
-
-
-def test_five_restarts_in_a_minute_make_one_night(days: Days, capsys: pytest.CaptureFixture[str]) -> None:
-    for second in range(5):
-        days.start(f"2026-03-05T03:00:0{second}")
-    assert said(capsys, "Night of") == ["Night of 2026-03-05"]
-
-
-def test_a_week_of_waiting_runs_every_night_once(days: Days, capsys: pytest.CaptureFixture[str]) -> None:
-    days.start("2026-03-05T09:00")
-    for hour in range(7 * 24):
-        days.wake((moment("2026-03-05T10:00") + timedelta(hours=hour)).replace(tzinfo=None).isoformat())
-    assert said(capsys, "Night of") == [f"Night of 2026-03-{day:02}" for day in range(5, 13)]
-
-
-def test_a_night_tried_out_at_a_later_date_does_not_hide_a_missed_one(days: Days) -> None:
-    days.house.night("2027-01-01T03:00")
-    days.start("2026-03-08T09:00")
-    assert days.nights() == ["2026-03-08", "2027-01-01"]
-
-
-def test_every_night_ends_with_the_time_of_the_next(days: Days, capsys: pytest.CaptureFixture[str]) -> None:
-    days.start("2026-03-05T09:00")
-    days.wake("2026-03-06T03:00")
-    assert said(capsys, "Next night") == [
-        "Next night: 2026-03-06 03:00+08:00 (Asia/Shanghai)",
-        "Next night: 2026-03-07 03:00+08:00 (Asia/Shanghai)",
-    ]
-
-
-def test_a_night_prints_what_a_night_by_hand_prints(
-    days: Days, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
-) -> None:
-    by_hand = House(tmp_path_factory.mktemp("by-hand"))
-    for house in (days.house, by_hand):
-        house.write("memory/2026-03-02.md", GARAGE)
-        house.search("garage battery", "2026-03-03T12:00")
-    days.start("2026-03-05T03:00")
-    printed = capsys.readouterr().out.splitlines()
-    expected = CliRunner().invoke(dream, ["--workspace", str(by_hand.root), "--now", "2026-03-05T03:00+08:00"])
-    assert printed[:-1] == expected.stdout.splitlines()
-
-
-def test_with_json_nothing_but_the_nights_is_on_the_output(days: Days, capsys: pytest.CaptureFixture[str]) -> None:
-    days.start("2026-03-05T09:00", as_json=True)
-    printed = capsys.readouterr()
-    assert json.loads(printed.out)["night"] == "2026-03-05"
-    assert "Next night" in printed.err
-
-
-def test_nights_that_are_switched_off_meanwhile_do_not_come_until_they_are_on_again(
-    days: Days, capsys: pytest.CaptureFixture[str]
-) -> None:
-    days.start("2026-03-05T09:00")
-    days.configure("enabled = false")
-    days.wake("2026-03-06T03:00")
-    assert len(said(capsys, "Nights are off")) == 1
-    days.configure("enabled = true")
-    days.wake("2026-03-07T03:00")
-    assert days.nights() == ["2026-03-05", "2026-03-07"]
-
-
-def test_a_changed_time_counts_without_a_restart(days: Days, capsys: pytest.CaptureFixture[str]) -> None:
-    days.start("2026-03-05T09:00")
-    days.configure('enabled = true\ntime = "0 5 * * *"')
-    days.wake("2026-03-05T09:01")
-    assert said(capsys, "Next night")[-1] == "Next night: 2026-03-06 05:00+08:00 (Asia/Shanghai)"
-    days.wake("2026-03-06T03:00")
-    assert days.nights() == ["2026-03-05"]
-    days.wake("2026-03-06T05:00")
-    assert days.nights() == ["2026-03-05", "2026-03-06"]
-
-
-def test_wrong_settings_are_told_at_night_and_the_next_night_comes(
-    days: Days, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
-) -> None:
-    days.start("2026-03-05T09:00")
-    days.configure("enabled = maybe")
-    days.wake("2026-03-05T09:01")
-    assert (capsys.readouterr().err, caplog.text) == ("", "")
-    days.wake("2026-03-06T03:00")
-    assert "config.toml" in capsys.readouterr().err
-    days.configure("enabled = true")
-    days.wake("2026-03-07T03:00")
-    assert days.nights() == ["2026-03-05", "2026-03-07"]
-
-
-def test_a_night_that_runs_elsewhere_is_told_and_the_next_one_comes(
-    days: Days, capsys: pytest.CaptureFixture[str]
-) -> None:
-    days.start("2026-03-05T09:00")
-    with lock(days.house.root, now=days.now):
-        days.wake("2026-03-06T03:00")
-    printed = capsys.readouterr()
-    assert printed.err.startswith("dream: another night is running here")
-    assert printed.out.splitlines()[-1].startswith("Next night: 2026-03-07")
-    days.wake("2026-03-07T03:00")
-    assert days.nights() == ["2026-03-05", "2026-03-07"]
-
-
-def test_a_bug_shows_and_the_next_night_comes(
-    days: Days, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    days.start("2026-03-05T09:00")
-    with monkeypatch.context() as patch:
-        patch.setattr("cron.command.night", lambda *_, **__: 1 / 0)
-        days.wake("2026-03-06T03:00")
-    assert "ZeroDivisionError" in caplog.text
-    days.wake("2026-03-07T03:00")
-    assert days.nights() == ["2026-03-05", "2026-03-07"]
-
-
-def test_no_store_is_held_open_between_nights(days: Days) -> None:
-    days.start("2026-03-05T09:00")
-    shutil.rmtree(days.house.root / "memory/.dreams")
-    days.wake("2026-03-06T03:00")
-    assert days.nights() == ["2026-03-06"]
-
-
-# -- the commands ---------------------------------------------------------------------------------------------------
+    monkeypatch.setenv("DREAM_EMBEDDINGS__EMBEDDER", "off")
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent.parent))
 
 
 def call(house: House, *arguments: str) -> Result:
@@ -357,9 +188,10 @@ def call(house: House, *arguments: str) -> Result:
 
 def test_to_run_nights_that_are_off_is_refused_and_nothing_happens(house: House) -> None:
     house.write("memory/2026-03-02.md", GARAGE)
-    result = call(house, "run")
-    (sentence,) = result.stdout.splitlines()
-    assert result.exit_code == 1
+    with started(house) as process:
+        said, complained = process.communicate(timeout=60)
+    assert (process.returncode, complained) == (1, "")
+    (sentence,) = said.splitlines()
     assert "enabled = true" in sentence
     assert sorted(path.name for path in house.root.rglob("*")) == ["2026-03-02.md", "2026-06-15.md", "memory"]
 
@@ -374,8 +206,17 @@ def test_the_schedule_names_the_next_three_nights_with_their_zone(house: House) 
     house.write("config.toml", "[dreaming]\nenabled = true\n")
     result = call(house, "show", "--now", "2026-03-05T09:00")
     assert "Schedule    on (0 3 * * *, Asia/Shanghai)" in result.stdout
+    assert "At 03:00 every day, by the clocks of Asia/Shanghai" in result.stdout
     for day in ("06", "07", "08"):
         assert f" 2026-03-{day} 03:00+08:00 (Asia/Shanghai)\n" in result.stdout
+
+
+def test_the_schedule_says_which_nights_the_clocks_move(house: House) -> None:
+    house.write("config.toml", '[dreaming]\ntime = "30 2 * * *"\n')
+    found = CliRunner(env={"DREAM_DREAMING__TIMEZONE": "Europe/Berlin"})
+    said = found.invoke(dream, ["-w", str(house.root), "schedule", "--now", "2026-01-05T09:00"]).stdout
+    assert "2026-03-29: clocks skip that time: it comes at 03:00+02:00" in said
+    assert "2026-10-25: clocks repeat that time: it comes once, at 02:30+02:00" in said
 
 
 def test_the_schedule_says_how_to_switch_nights_on(house: House) -> None:
@@ -392,64 +233,21 @@ def test_the_schedule_keeps_its_json_contract(house: House, arguments: tuple[str
     assert (found["time"], found["timezone"]) == ("0 3 * * *", "Asia/Shanghai")
     assert found["nights"][0] == {"night": "2026-03-06", "at": "2026-03-05T19:00:00+00:00"}
     assert len(found["nights"]) == 3
-    assert found["crontab"].splitlines()[-1].startswith("0 3 * * *  /")
+    assert "--all" in found["crontab"].splitlines()[-1]
 
 
-def lines_of(root: Path, *, zone: str = "", config: Path | None = None) -> list[str]:
-    with opened(root, config=config, environ={}, overrides={"dreaming.timezone": zone}) as home:
-        return crontab(Common(workspace=root, config=config, now=None), home).splitlines()
-
-
-def test_the_line_for_cron_runs_a_night_from_anywhere(tmp_path: Path) -> None:
-    root = tmp_path / "my agent's 100%"
-    root.mkdir()
-    command = lines_of(root)[-1].removeprefix("0 3 * * *  ").replace(r"\%", "%")
-    environ = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
-    done = subprocess.run(command, shell=True, cwd="/", env=environ, capture_output=True, text=True, check=False)
-    assert done.stdout.startswith("Night of"), done.stderr
-    assert (root / "memory/.dreams/recall.db").is_file()
-
-
-def test_a_percent_sign_does_not_end_the_line_for_cron(tmp_path: Path) -> None:
-    root = tmp_path / "100%"
-    root.mkdir()
-    assert lines_of(root)[-1].endswith(r"/100\%")
-
-
-def test_the_line_for_cron_names_the_settings_that_were_named(tmp_path: Path) -> None:
-    settings = tmp_path / "other.toml"
-    settings.write_text('[dreaming]\ntime = "0 5 * * *"\n', encoding="utf-8")
-    line = lines_of(tmp_path, config=settings)[-1]
-    assert line.startswith("0 5 * * *  ")
-    assert shlex.split(line)[-2:] == ["--config", str(settings)]
-
-
-def test_the_lines_for_cron_name_a_zone_that_is_not_the_machine_s(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("dreaming.config.get_localzone", lambda: BERLIN)
-    assert "CRON_TZ=Asia/Kolkata" in lines_of(tmp_path, zone="Asia/Kolkata")
-    assert not any("CRON_TZ" in line for line in lines_of(tmp_path, zone="Europe/Berlin"))
-    assert not any("CRON_TZ" in line for line in lines_of(tmp_path))
+def test_the_schedule_of_several_workspaces_is_a_list(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / name / "memory").mkdir(parents=True)
+    arguments = ["-w", str(tmp_path / "a"), "-w", str(tmp_path / "b"), "schedule", "--json"]
+    found = json.loads(CliRunner().invoke(dream, arguments).stdout)
+    assert [one["workspace"] for one in found["workspaces"]] == [str(tmp_path / "a"), str(tmp_path / "b")]
 
 
 # -- the process ----------------------------------------------------------------------------------------------------
 
-HELD = """
-import logging
-import cron.command as command
-from dreaming.cli import dream
-
-def night(*_, **__):
-    print("begun", flush=True)
-    input()
-    logging.getLogger("apscheduler.scheduler").warning("this is the scheduler's own business")
-    print("finished", flush=True)
-
-command.night = night
-dream(prog_name="dream")
-"""
-"""The command line with a night that lasts until a line is written to it."""
+WAITING = ["sh", "-c", "echo begun >&2; while [ ! -e go ]; do sleep 0.05; done; echo The boat lies still."]
+"""A narrator that lets a night last until there is a file `go` in the workspace."""
 STOPPED = """
 import os, signal
 import cron.command as command
@@ -492,34 +290,90 @@ def until(process: subprocess.Popen[str], word: str) -> Iterator[str]:
     assert process.stdout
     for line in process.stdout:
         yield line
-        if line.startswith(word):
+        if word in line:
             return
 
 
 @pytest.mark.usefixtures("nights_on")
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_the_service_cleanly_and_a_restart_repeats_nothing(house: House, stop: signal.Signals) -> None:
-    for expected in ("Night of", "Next night"):
+    for expected in ("begins", "next night"):
         with started(house) as process:
-            (first, *_) = until(process, "Next night")
+            (first, *_) = until(process, "next night")
             process.send_signal(stop)
             assert (process.communicate(timeout=60), process.returncode) == (("", ""), 0)
-        assert first.startswith(expected)
+        assert expected in first
+
+
+def slow_night(house: House) -> None:
+    """Let the entry of a night wait for a file; something is told of what was written today."""
+    today = datetime.now(ZoneInfo("Asia/Shanghai")).date()
+    house.write(f"memory/{today}.md", "- Boat is called Kestrel\n- Mooring is number four\n")
+    command = json.dumps([*WAITING[:2], f"cd {shlex.quote(str(house.root))}; touch begun; {WAITING[2]}"])
+    house.write("config.toml", f'[narrative]\nnarrator = "command"\ncommand = {command}\ntimeout_seconds = 60\n')
+
+
+def wait_for(path: Path) -> None:
+    for _ in range(600):
+        if path.exists():
+            return
+        Event().wait(0.1)
+    raise AssertionError(path)
+
+
+def stands(house: House, *command: str) -> dict[str, Any]:
+    said = CliRunner().invoke(dream, [*(command or ("status", "--all")), "-w", str(house.root), "--json"]).stdout
+    found: dict[str, Any] = json.loads(said)
+    return found if command else found["workspaces"][0]
 
 
 @pytest.mark.usefixtures("nights_on")
 def test_a_signal_lets_the_night_in_progress_finish(house: House) -> None:
-    with started(house, "-c", HELD) as process:
-        list(until(process, "begun"))
+    slow_night(house)
+    with started(house) as process:
+        wait_for(house.root / "begun")
         process.send_signal(signal.SIGTERM)
-        said, complained = process.communicate("\n", timeout=60)
-    assert said.startswith("finished\n")
+        house.write("go", "")
+        said, complained = process.communicate(timeout=60)
     assert (complained, process.returncode) == ("", 0)
+    assert "deep promoted 0" in said
+    assert stands(house)["finished"]
+
+
+@pytest.mark.usefixtures("nights_on")
+def test_a_second_signal_ends_the_night_and_the_next_start_goes_on(house: House) -> None:
+    slow_night(house)
+    with started(house) as process:
+        wait_for(house.root / "begun")
+        process.send_signal(signal.SIGTERM)
+        list(until(process, "begins"))
+        Event().wait(1)
+        process.send_signal(signal.SIGTERM)
+        said, complained = process.communicate(timeout=60)
+    assert (complained, process.returncode) == ("", 0)
+    assert "stopped; what was decided is kept" in said
+    house.write("go", "")
+    with started(house) as process:
+        list(until(process, "next night"))
+    assert stands(house)["finished"]
+    told = stands(house, "status")["told"]
+    assert house.read("DREAMS.md").count("\n---\n") == len([one for one in told if one["narrator"]]) > 0
 
 
 @pytest.mark.usefixtures("nights_on")
 def test_a_signal_at_the_moment_a_night_begins_is_not_lost(house: House) -> None:
     with started(house, "-c", STOPPED) as process:
-        said, complained = process.communicate(timeout=30)
-    assert said.startswith("Night of")
+        said, complained = process.communicate(timeout=60)
     assert (complained, process.returncode) == ("", 0)
+    assert said.count("next night") <= 1
+
+
+@pytest.mark.usefixtures("nights_on")
+def test_with_json_every_event_is_a_document_on_a_line(house: House) -> None:
+    with started(house, "-m", "dreaming", "--json") as process:
+        lines = [json.loads(line) for line in until(process, "next night")]
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+    assert [one.get("outcome") for one in lines] == ["running", "done", None]
+    assert lines[1]["report"]["problems"] == []
+    assert {one["workspace"] for one in lines} == {str(house.root)}

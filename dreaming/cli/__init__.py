@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from dreaming.cli.common import Common, common_options, json_option, told_apart
+from dreaming.cli.common import Common, fleet_options, json_option, told_apart
 
 COMMANDS = {
     "init": "Set up a workspace: config.toml and the diary folder.",
@@ -39,6 +39,8 @@ ELSEWHERE = {
     "restore": "dreaming.cli.backup",
 }
 """The modules of commands that are named otherwise; cron is named only, because it is above dreaming."""
+ALL = "cron.all"
+"""The module of `dream --all`, named for the same reason."""
 
 
 class LazyGroup(click.Group):
@@ -67,7 +69,7 @@ class LazyGroup(click.Group):
 
 
 @click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
-@common_options
+@fleet_options
 @click.option(
     "--phase",
     "phases",
@@ -76,10 +78,21 @@ class LazyGroup(click.Group):
     help="Run only this phase; may be given several times.",
 )
 @click.option("--dry-run", is_flag=True, help="Show what the night would do and write; change nothing.")
+@click.option("--all", "everything", is_flag=True, help="Run what is due in all workspaces that are on.")
+@click.option("--force", is_flag=True, help="With --all: also what is not due.")
 @json_option
 @click.version_option(package_name="nightly-dreaming", message="%(version)s")
 @click.pass_context
-def dream(ctx: click.Context, common: Common, phases: tuple[str, ...], *, dry_run: bool, as_json: bool) -> None:
+def dream(
+    ctx: click.Context,
+    common: Common,
+    phases: tuple[str, ...],
+    *,
+    dry_run: bool,
+    everything: bool,
+    force: bool,
+    as_json: bool,
+) -> None:
     """Turn the diaries of an agent into durable memory.
 
     Without a command, run the night of today's date: light, REM and deep sleep over the workspace. Running it again
@@ -87,9 +100,18 @@ def dream(ctx: click.Context, common: Common, phases: tuple[str, ...], *, dry_ru
     """
     ctx.obj = common
     if ctx.invoked_subcommand is not None:
-        if phases or dry_run:
-            raise click.UsageError("--phase and --dry-run belong to the night; run dream without a command")
+        if phases or dry_run or everything or force:
+            raise click.UsageError("--phase, --dry-run, --all and --force belong to the night, without a command")
         return
+    if everything:
+        if phases or dry_run:
+            raise click.UsageError("--all runs whole nights; --phase and --dry-run go for one workspace, without --all")
+        import_module(ALL).run_all(common, force=force, as_json=as_json)
+        return
+    if force:
+        raise click.UsageError("--force goes with --all; without it a night runs whenever you call it")
+    if len(common.workspaces) > 1:
+        raise click.UsageError("a night goes for one workspace; for the due nights of several add --all")
     from dreaming.cli.night import night
 
     night(common, phases, dry_run=dry_run, as_json=as_json)

@@ -51,11 +51,15 @@ class NotAFolderError(WorkspaceError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Common:
-    """The options every command takes; `now` is naive when the user named no offset."""
+    """The options every command takes; `now` is naive when the user named no offset.
+
+    `workspaces` are the folders and patterns that were named where there may be several; `workspace` is the only one.
+    """
 
     workspace: Path | None
     config: Path | None
     now: datetime | None
+    workspaces: tuple[Path, ...] = ()
 
     @contextmanager
     def open(self, *, dry: bool = False) -> "Iterator[Home]":
@@ -135,6 +139,8 @@ OPTIONS = (
     click.option(
         "--workspace",
         "-w",
+        "workspaces",
+        multiple=True,
         type=click.Path(path_type=Path, file_okay=False),
         help="The folder with the diaries; default: the configured one, else the current folder.",
     ),
@@ -165,14 +171,30 @@ def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the common options and hand them to the command as `common`, those before a subcommand included."""
+    return _with_options(command, many=False)
 
+
+def fleet_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the common options to a command for which several workspaces may be named."""
+    return _with_options(command, many=True)
+
+
+def _with_options(command: Callable[..., Any], *, many: bool) -> Callable[..., Any]:
     @wraps(command)
     def with_common(
-        *args: Any, workspace: Path | None, config: Path | None, now: datetime | None, **kwargs: Any
+        *args: Any, workspaces: tuple[Path, ...], config: Path | None, now: datetime | None, **kwargs: Any
     ) -> Any:
         outer = click.get_current_context().obj
         given = outer if isinstance(outer, Common) else Common(workspace=None, config=None, now=None)
-        common = Common(workspace=workspace or given.workspace, config=config or given.config, now=now or given.now)
+        named = workspaces or given.workspaces
+        if len(named) > 1 and not many:
+            raise click.UsageError("this goes for one workspace; name one with --workspace")
+        common = Common(
+            workspace=named[0] if len(named) == 1 else None,
+            config=config or given.config,
+            now=now or given.now,
+            workspaces=named,
+        )
         return command(*args, common=common, **kwargs)
 
     for option in reversed(OPTIONS):

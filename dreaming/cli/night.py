@@ -1,10 +1,14 @@
 """`dream`: run tonight's night, or some of its phases."""
 
+import signal
 import sys
+import threading
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from dreaming.cli.common import REFUSED, Common, complain, print_json, say
 from dreaming.cli.progress import progress
+from dreaming.fleet import keep_apart
 from dreaming.night import NightReport, PhaseReport, enabled, run_night
 from memory.model import Phase
 from workspace.files import DryFiles
@@ -18,7 +22,8 @@ WORDS = {
 
 def night(common: Common, phases: tuple[str, ...], *, dry_run: bool, as_json: bool) -> None:
     """Run the night and print one line a phase."""
-    with common.open(dry=dry_run) as home:
+    with stoppable(), common.open(dry=dry_run) as home:
+        keep_apart(home.root, home.config)
         chosen = tuple(Phase(name) for name in phases) or enabled(home)
         report = run_night(home, phases=chosen, now=common.moment(home), progress=progress)
         diffs = home.files.diffs() if isinstance(home.files, DryFiles) else ()
@@ -30,6 +35,19 @@ def night(common: Common, phases: tuple[str, ...], *, dry_run: bool, as_json: bo
     complain(report.problems)
     if report.failed:
         sys.exit(REFUSED)
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Let SIGTERM do what Ctrl-C does: a narrator's program is ended too, which has a session of its own."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def lines(report: NightReport) -> Iterator[str]:

@@ -1,22 +1,32 @@
 """`dream status`: the last night, the store, the head-room, the nearest candidates."""
 
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 
 import click
 
 from dreaming import documents
-from dreaming.cli.common import Common, common_options, complain, json_option, print_json, say
+from dreaming.cli.common import Common, complain, fleet_options, json_option, print_json, say
 from dreaming.home import Home
 from dreaming.observe import observe
 from dreaming.overview import Overview, ToldPhase, overview
 from memory.journal import NightRecord
 
+ALL = "cron.report"
+"""The module of `dream status --all`; named only, because cron is above dreaming."""
+
 
 @click.command()
-@common_options
+@fleet_options
+@click.option("--all", "everything", is_flag=True, help="Show how the nights of all workspaces stand.")
 @json_option
-def status(common: Common, *, as_json: bool) -> None:
+def status(common: Common, *, everything: bool, as_json: bool) -> None:
     """Show how the workspace stands: what the last night did, and what stands in the way of promotion."""
+    if everything:
+        import_module(ALL).show_all(common, as_json=as_json)
+        return
+    if len(common.workspaces) > 1:
+        raise click.UsageError("this goes for one workspace; for several add --all")
     with common.open_to_read() as home:
         now = common.moment(home)
         read = observe(home, now=now)

@@ -1,0 +1,294 @@
+"""`dream schedule install` and `uninstall`: what the system is told, shown before it is, and taken back."""
+
+import getpass
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import unified_diff
+from pathlib import Path
+from typing import Protocol
+
+import click
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from cron import crontab, record
+from cron.placing import Rhythm, calendar, for_cron, for_systemd, rhythm, words, writable
+from cron.schedule import daily
+from cron.standing import Named, NothingFoundError, Standing, present, standing
+from cron.switching import switched_on
+from dreaming.cli.common import REFUSED, NotAFolderError
+from dreaming.fleet import DIARIES, Fleet, rewrite, settings_file
+
+LABEL = "local.nightly-dreaming"
+UNITS = ("dream.service", "dream.timer")
+
+
+class NotInstalledError(click.ClickException):
+    """Something of what was to be done was not done."""
+
+    exit_code = REFUSED
+
+
+class NotWrittenError(NotInstalledError):
+    """A file of the system cannot be written or removed."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(
+            f"{error.filename} cannot be written ({error.strerror}); with --user it is yours alone, without it "
+            "call it as an administrator"
+        )
+
+
+class Piece(Protocol):
+    """One change of the system: it can be shown, and made."""
+
+    def shown(self) -> str:
+        """Return what would change; empty when nothing would."""
+        ...
+
+    def make(self) -> None:
+        """Make the change."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """A file as it is to be; None is not there."""
+
+    path: Path
+    text: str | None
+
+    @property
+    def present(self) -> str | None:
+        """What stands there now."""
+        return self.path.read_text(encoding="utf-8") if self.path.is_file() else None
+
+    def shown(self) -> str:
+        """Return the difference, as `diff -u` has it."""
+        return difference(str(self.path), self.present, self.text)
+
+    def make(self) -> None:
+        """Replace the file at once, or remove it."""
+        if self.text is None:
+            self.path.unlink(missing_ok=True)
+        elif self.text != self.present:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            record.put(self.path, self.text.removesuffix("\n"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Switch:
+    """The settings of a workspace, with its nights on."""
+
+    path: Path
+
+    def shown(self) -> str:
+        """Return the difference; raise NotSwitchedError when it has to be made by hand."""
+        text = settings_file(self.path).text
+        return difference(str(self.path), text, switched_on(text, self.path))
+
+    def make(self) -> None:
+        """Write it, every other byte as it was."""
+        document = settings_file(self.path)
+        rewrite(document, switched_on(document.text, self.path))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tab:
+    """The crontab as it was and as it is to be."""
+
+    before: bytes
+    after: bytes
+
+    def shown(self) -> str:
+        """Return the difference."""
+        old, new = (text.decode("utf-8", "replace") for text in (self.before, self.after))
+        return difference("your crontab", old, new)
+
+    def make(self) -> None:
+        """Hand it to cron."""
+        if self.before != self.after:
+            crontab.write(self.after)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A command that makes the system heed the files; where its program is not, it is only named."""
+
+    words: tuple[str, ...]
+    may_fail: bool = False
+
+    def shown(self) -> str:
+        """Return the command."""
+        where = "" if shutil.which(self.words[0]) else f"   # not here: there is no {self.words[0]}"
+        return f"$ {shlex.join(self.words)}{where}\n"
+
+    def make(self) -> None:
+        """Run it."""
+        if shutil.which(self.words[0]) is None:
+            return
+        done = subprocess.run(self.words, capture_output=True, text=True, check=False, timeout=120)
+        if done.returncode and not self.may_fail:
+            raise NotInstalledError(
+                f"{shlex.join(self.words)} failed: {done.stderr.strip() or done.returncode}; "
+                "the files are written, run it by hand when what is wrong is mended"
+            )
+
+
+def difference(name: str, before: str | None, after: str | None) -> str:
+    """Return what changes in a text; empty when nothing does."""
+    if before == after:
+        return ""
+    old, new = (text.splitlines(keepends=True) if text else [] for text in (before, after))
+    was, becomes = ("/dev/null" if text is None else name for text in (before, after))
+    lines = unified_diff(old, new, was, becomes)
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What is to be installed: for which workspaces, as the user's own or the machine's."""
+
+    named: Named
+    found: Fleet
+    standings: tuple[Standing, ...]
+    own: bool
+
+    @property
+    def user(self) -> str | None:
+        """Whose nights a service of the machine runs."""
+        return None if self.own else os.environ.get("SUDO_USER") or getpass.getuser()
+
+
+def ordered(named: Named, *, own: bool) -> Order:
+    """Return an order; raise ConfigError when the settings of a workspace are wrong, NothingFoundError without one."""
+    found = named.fleet()
+    if not found.roots:
+        raise NothingFoundError(found.patterns)
+    for root in found.roots:
+        if (root / DIARIES).is_file():
+            raise NotAFolderError(root / DIARIES)
+    return Order(named=named, found=found, standings=tuple(standing(named, root) for root in found.roots), own=own)
+
+
+def cron_lines(order: Order) -> str:
+    """Return the lines for a crontab."""
+    when = rhythm(order.standings, now=present(), zones=False, any_time=True)
+    return _rendered("dream.cron", when, command=for_cron(words(order.named, order.found))).strip("\n")
+
+
+def for_crontab(order: Order) -> tuple[Piece, ...]:
+    """Return what changes for cron."""
+    before = crontab.read()
+    return (Tab(before=before, after=crontab.with_block(before, cron_lines(order).encode("utf-8"))),)
+
+
+def not_for_crontab(*, own: bool) -> tuple[Piece, ...]:  # noqa: ARG001  a crontab is always somebody's own
+    """Return what takes that back."""
+    before = crontab.read()
+    return (Tab(before=before, after=crontab.without_block(before)),)
+
+
+def for_systemd_units(order: Order) -> tuple[Piece, ...]:
+    """Return what changes for systemd."""
+    when = rhythm(order.standings, now=present(), zones=True, any_time=False)
+    service = _rendered(
+        "dream.service",
+        when,
+        command=" ".join(for_systemd(word, command=True) for word in words(order.named, order.found)),
+        user=order.user,
+        writable=[for_systemd(f"-{folder}") for folder in writable(order.found, order.standings)],
+    )
+    timer = _rendered("dream.timer", when, calendar=calendar(when))
+    folder = units(own=order.own)
+    return (
+        *(Text(path=folder / name, text=text) for name, text in zip(UNITS, (service, timer), strict=True)),
+        Command(words=systemctl("daemon-reload", own=order.own)),
+        Command(words=systemctl("enable", "--now", UNITS[1], own=order.own)),
+    )
+
+
+def not_for_systemd(*, own: bool) -> tuple[Piece, ...]:
+    """Return what takes that back."""
+    return (
+        Command(words=systemctl("disable", "--now", UNITS[1], own=own), may_fail=True),
+        *(Text(path=units(own=own) / name, text=None) for name in UNITS),
+        Command(words=systemctl("daemon-reload", own=own), may_fail=True),
+    )
+
+
+def for_launchd(order: Order) -> tuple[Piece, ...]:
+    """Return what changes for launchd."""
+    when = rhythm(order.standings, now=present(), zones=False, any_time=False)
+    hour, minute = daily(when.time) or (0, 0)
+    logs = Path.home() / "Library/Logs" if order.own else Path("/var/log")
+    text = _rendered(
+        "dream.plist",
+        when,
+        label=LABEL,
+        words=words(order.named, order.found),
+        user=order.user,
+        hour=hour,
+        minute=minute,
+        log=str(logs / "nightly-dreaming.log"),
+    )
+    path = plist(own=order.own)
+    return (
+        Text(path=path, text=text),
+        Command(words=("launchctl", "bootout", f"{_domain(own=order.own)}/{LABEL}"), may_fail=True),
+        Command(words=("launchctl", "bootstrap", _domain(own=order.own), str(path))),
+    )
+
+
+def not_for_launchd(*, own: bool) -> tuple[Piece, ...]:
+    """Return what takes that back."""
+    return (
+        Command(words=("launchctl", "bootout", f"{_domain(own=own)}/{LABEL}"), may_fail=True),
+        Text(path=plist(own=own), text=None),
+    )
+
+
+SYSTEMS = {
+    "cron": (for_crontab, not_for_crontab),
+    "systemd": (for_systemd_units, not_for_systemd),
+    "launchd": (for_launchd, not_for_launchd),
+}
+"""How nights are put into each system, and taken out of it."""
+
+
+def units(*, own: bool) -> Path:
+    """Return where units are."""
+    home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    return home / "systemd/user" if own else Path("/etc/systemd/system")
+
+
+def plist(*, own: bool) -> Path:
+    """Return where the job of launchd is."""
+    folder = Path.home() / "Library/LaunchAgents" if own else Path("/Library/LaunchDaemons")
+    return folder / f"{LABEL}.plist"
+
+
+def systemctl(*said: str, own: bool) -> tuple[str, ...]:
+    """Return a call of systemctl."""
+    return ("systemctl", *(("--user",) if own else ()), *said)
+
+
+def _domain(*, own: bool) -> str:
+    return f"gui/{os.getuid()}" if own else "system"
+
+
+def _rendered(name: str, when: Rhythm, **values: object) -> str:
+    environment = Environment(
+        loader=PackageLoader("cron", ""), undefined=StrictUndefined, autoescape=False, keep_trailing_newline=True
+    )
+    template = environment.get_template(name)
+    return template.render(quarterly=when.quarterly, why=when.why, time=when.time, **values)
+
+
+def switches(order: Order) -> Iterator[Piece]:
+    """Return what switches the nights on that are off, each in the settings of its workspace."""
+    for file in dict.fromkeys(order.named.file(one.root) for one in order.standings if not one.on):
+        yield Switch(path=file)
