@@ -321,7 +321,8 @@
       const words = say.missing[name] ? filled(say.missing[name], { value: number(value), threshold: number(threshold) }) : missing;
       return el("tr", {},
         el("th", { scope: "row" }, gateName(name)),
-        el("td", { class: "n" }, number(value)), el("td", { class: "n" }, number(threshold)),
+        el("td", { class: "n" }, number(value)),
+        el("td", { class: "n" }, value !== null && threshold === null ? say.scores.any : number(threshold)),
         el("td", { class: passed ? "ok" : "no" }, passed ? `✓ ${say.scores.passed}` : "✕ ", passed ? null : el("bdi", {}, words || say.scores.failed)));
     });
     const head = [[say.scores.gate], [say.scores.measured, "n"], [say.scores.needed, "n"], [say.scores.outcome]];
@@ -447,8 +448,13 @@
     showVersion = (n) => { slider.value = n; show(); };
     slider.addEventListener("input", show);
     $("mark").addEventListener("change", show);
-    $("earlier").addEventListener("click", () => showVersion(Number(slider.value) - 1));
-    $("later").addEventListener("click", () => showVersion(Number(slider.value) + 1));
+    // The slider says by itself where it stands; the buttons do not.
+    const step = (by) => {
+      showVersion(Number(slider.value) + by);
+      announce($("moment-said").textContent);
+    };
+    $("earlier").addEventListener("click", () => step(-1));
+    $("later").addEventListener("click", () => step(1));
     show();
   }
 
@@ -490,7 +496,7 @@
   }
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a.from");
-    if (link) setTimeout(() => reveal(link.hash.slice(1)));
+    if (link) reveal(link.hash.slice(1));
   });
 
   // -- search ---------------------------------------------------------------------------------------------------
@@ -557,7 +563,7 @@
       const words = found.length ? filled(say.found, { count: found.length }) : filled(say.found_none, { query: typed });
       const items = found.slice(0, SHOWN).map((one) => {
         const link = el("a", { href: one.href }, el("span", { class: "kind" }, one.kind), el("bdi", {}, ...snippet(one.text, query)));
-        link.addEventListener("click", () => { close(); if (one.go) setTimeout(one.go); });
+        link.addEventListener("click", () => { close(); if (one.go) one.go(); });
         return el("li", {}, link);
       });
       results.replaceChildren(el("p", {}, words), el("ul", {}, ...items));

@@ -30,12 +30,13 @@ class Shown:
 
 def lines_of(home: Home, text: str) -> list[str]:
     """Return the lines of a whole file as they are shown."""
-    return [clean(line) for line in masked(text, home.lexicon, home.redaction).split("\n")]
+    return clean_lines(masked(text, home.lexicon, home.redaction))
 
 
 def clean_lines(text: str) -> list[str]:
     """Return the lines of a text whose secrets are masked already."""
-    return [clean(line) for line in source_lines(text)]
+    lines = [clean(line) for line in source_lines(text)]
+    return lines[:-1] if lines and not lines[-1] else lines
 
 
 def clean(text: str) -> str:
