@@ -91,7 +91,6 @@ def visit(browser: "Browser", files: dict[str, Path]) -> Iterator[Open]:
 def kept(view: "Page", name: str) -> None:
     folder = os.environ.get("DREAM_SHOTS")
     if folder:
-        view.evaluate("document.querySelectorAll('.entry').forEach(e => { e.style.contentVisibility = 'visible'; })")
         view.screenshot(path=Path(folder) / f"report-{name}.png", full_page=True)
 
 
@@ -289,6 +288,16 @@ def test_the_keyboard_gets_everywhere_and_is_seen(visit: Open) -> None:
         assert outline != "none", view.evaluate("document.activeElement.outerHTML.slice(0, 90)")
     assert {"skip", "search", "theme", "candidates", "earlier", "moment", "mark", "memory-text"} <= reached
     assert any("night" in one for one in reached)
+
+
+def test_the_menu_leads_to_every_section(visit: Open) -> None:
+    view = visit()
+    for link in view.locator("nav a").all():
+        link.click()
+        heading = view.locator(f"#h-{(link.get_attribute('href') or '')[1:]}")
+        place = heading.bounding_box()
+        assert place
+        assert 0 <= place["y"] < 900, link.inner_text()
 
 
 def test_the_first_stop_skips_to_the_content(visit: Open) -> None:
