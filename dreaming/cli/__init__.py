@@ -27,6 +27,7 @@ COMMANDS = {
     "restore": "Bring the store and the files back from such an archive.",
     "scan": "List the secrets that the diaries and pages hold; change nothing.",
     "explain": "Say why a fragment was promoted or not, gate by gate.",
+    "report": "Write a page about the nights, the scores and the memory.",
     "mcp": "Serve the memory to an agent by the Model Context Protocol.",
     "schedule": "Run nights by themselves, or show when they come.",
     "demo": "Play three invented weeks into a folder and show what is kept.",
