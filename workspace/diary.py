@@ -21,6 +21,8 @@ OWN_FOLDERS = ("dreaming", ".dreams", "archive")
 """What this program keeps below the diary folder; read again it would feed on itself."""
 LARGEST = 64 * 2**20
 """Bytes of a diary that are still read; a larger file is no diary but an accident."""
+STATE = "memory/.dreams"
+"""What a folder has that is a workspace of its own: what stands in it is not the outer one's."""
 
 _NEARLY = re.compile(
     r"(?<!\d)(?:(?P<year>\d{4})(?P<mark>[-._ ])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})"
@@ -226,7 +228,7 @@ class _Walk:
             return False
         if wanted:
             self._leave_out(shown + name, "is a folder, not a diary")
-        return entry.path not in self._own
+        return entry.path not in self._own and not os.path.isdir(f"{entry.path}{os.sep}{STATE}")  # noqa: PTH112
 
     def _follow(self, shown: str, link: str) -> None:
         wanted = self._wanted.reads(shown)
@@ -241,9 +243,14 @@ class _Walk:
             return self._leave_out(shown, "is a link that leads out of the workspace")
         if not self._own.isdisjoint({str(real), *map(str, real.parents)}):
             return self._leave_out(shown, "is a link to what this program wrote")
+        if any((folder / STATE).is_dir() for folder in (real, *real.parents) if self._is_inside(folder)):
+            return self._leave_out(shown, "is a link into another workspace")
         if is_folder:
             return self.enter(str(real), f"{shown}/")
         return self._take(shown, str(real), real) if wanted else None
+
+    def _is_inside(self, folder: Path) -> bool:
+        return f"{folder}{os.sep}" not in self._inside and str(folder).startswith(self._inside)
 
     def _take(self, shown: str, real: str, entry: os.DirEntry[str] | Path) -> None:
         try:

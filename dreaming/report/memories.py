@@ -50,14 +50,14 @@ def memory(home: Home, *, now: datetime) -> tuple[Memory, LeftOut]:
 
 def _states(home: Home, present: str, *, now: datetime) -> Iterator[_State]:
     """Yield how the file stood after each change, oldest first, and as it stands when somebody changed it since."""
-    applied = [change for change in home.changes.all(file=MEMORY) if change.applied]
+    applied = [change for change in home.changes.all(file=MEMORY) if change.made]
     until = [change for change in applied if change.day <= home.local_date(now)]
     recent = until[-CHANGES:]
     if recent:
         first = recent[0]
-        yield _pictured(home, first, first.before, kind="first")
+        yield from _pictured(home, first, first.before, kind="first")
     for change in recent:
-        yield _pictured(home, change, change.after, kind=change.kind)
+        yield from _pictured(home, change, change.after, kind=change.kind)
     if len(until) == len(applied) and (not recent or recent[-1].after != digest_of(present)):
         lines = _bounded(lines_of(home, present)) if present else ()
         yield _State(
@@ -65,10 +65,14 @@ def _states(home: Home, present: str, *, now: datetime) -> Iterator[_State]:
         )
 
 
-def _pictured(home: Home, change: Change, key: str | None, *, kind: str) -> _State:
+def _pictured(home: Home, change: Change, key: str | None, *, kind: str) -> Iterator[_State]:
+    """Yield how the file stood before or after a change; nothing where that is not kept any more."""
     first = kind == "first"
-    image = None if key is None else home.changes.image(key)
-    return _State(
+    try:
+        image = None if key is None else home.changes.image(key)
+    except KeyError:
+        return
+    yield _State(
         at=_local(home, change.at),
         kind=kind,
         reason="" if first else clean(change.reason),
