@@ -108,9 +108,10 @@ def _kept(promotion: Promotion, candidate: Candidate | None) -> Kept:
     return Kept(promotion=promotion.id, text=promotion.text, claim=claim, place=place)
 
 
-def taken_back(home: Home, *, now: datetime) -> TakenBack:
-    """Return what the user took back or rejected, unless it is promoted again, or stands nowhere any more."""
-    latest = [one for one in home.promotions.spoken_of().values() if one.state in TAKEN_BACK]
+def taken_back(home: Home, *, now: datetime, tonight: date | None = None) -> TakenBack:
+    """Return what the user took back or rejected, unless it was promoted again before `tonight` or stands nowhere."""
+    spoken_of = home.promotions.spoken_of(but=tonight)
+    latest = [one for one in spoken_of.values() if one.state in TAKEN_BACK]
     found = home.store.candidates([one.fragment for one in latest], until=home.local_date(now))
     alive = {candidate.id for candidate in found if candidate.sightings}
     return known_as_taken_back((one.fragment, one.text) for one in latest if one.fragment in alive)

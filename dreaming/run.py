@@ -213,7 +213,9 @@ def _night(run: Run, candidates: Sequence[Candidate], lines: Sequence[str] | Non
         lexicon=run.home.lexicon,
         known=known(lines or ()),
         kept=() if lines is None else ledger.kept(run.home, now=run.began, tonight=run.night),
-        taken_back=known_as_taken_back(()) if lines is None else ledger.taken_back(run.home, now=run.began),
+        taken_back=known_as_taken_back(())
+        if lines is None
+        else ledger.taken_back(run.home, now=run.began, tonight=run.night),
     )
 
 

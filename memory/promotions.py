@@ -132,9 +132,13 @@ class Promotions:
         written = self._written([row[0] for row in found])
         return tuple(_promotion(dict(zip(names, row, strict=True)), written.get(row[0], ())) for row in found)
 
-    def spoken_of(self) -> Mapping[Key, Promotion]:
-        """Return for each key the promotion that a marker speaks of: the one that holds it, else the last."""
-        return {one.key: one for one in sorted(self.all(), key=lambda one: (one.state in HOLDING, one.id))}
+    def spoken_of(self, *, but: date | None = None) -> Mapping[Key, Promotion]:
+        """Return for each key the promotion that a marker speaks of: the one that holds it, else the last.
+
+        What was promoted on one night, `but`, may be left out, as long as it was not taken back.
+        """
+        every = [one for one in self.all() if one.night != but or one.state in TAKEN_BACK]
+        return {one.key: one for one in sorted(every, key=lambda one: (one.state in HOLDING, one.id))}
 
     def last_used(self) -> Mapping[Key, float]:
         """Return when each promotion was last asked for, in seconds since 1970: the least used has least."""

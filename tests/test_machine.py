@@ -547,6 +547,6 @@ def test_what_was_promoted_anew_with_its_neighbour_is_not_done_again(house: Hous
 
 
 TestLife = pytest.mark.timeout(0 if SOAK else 300)(Life.TestCase)
-TestLife.settings = settings(max_examples=18, stateful_step_count=30)
+TestLife.settings = settings(max_examples=12, stateful_step_count=25)
 if SOAK:
     TestLife.settings = settings(max_examples=400, stateful_step_count=60, derandomize=False)
