@@ -32,7 +32,7 @@ class Exam:
 
     `taken_back` is what the user took back that says the same, `outdated_by` a newer line that says otherwise, `ended`
     the last day of what it is about, `deferred` why it found no room in the file last time; None where there is none.
-    `corrects` is the id of the promotion that it corrects, `doubts` are lines that it may correct.
+    `corrects` is the id of the promotion that it corrects.
     """
 
     candidate: Candidate
@@ -48,7 +48,6 @@ class Exam:
     outdated_by: str | None = None
     ended: date | None = None
     corrects: int | None = None
-    doubts: tuple[str, ...] = ()
 
     @property
     def recalls(self) -> int:

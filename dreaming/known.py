@@ -1,7 +1,8 @@
 """What `MEMORY.md` says already: its lines and their sentences, which a new line must not repeat."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import ceil
 
@@ -14,6 +15,8 @@ from memory.similarity import same_claim, tokens
 NEAR_IDENTICAL = 0.9
 """Two lines this similar say the same; the bound at which light merges."""
 BEGINNING = 4
+SHORT = 3
+"""So few telling words may have but one in common with what they correct."""
 _JOINER = "; "
 """Between the statements of one promoted line."""
 
@@ -38,13 +41,15 @@ class Known:
 class Kept:
     """A promotion that stands in `MEMORY.md`, by its id, and what it claims since the newest day that says so.
 
-    `place` is the path and line of that day: of two statements of one day the later one is newer.
+    `place` is the path and line of that day: of two statements of one day the later one is newer. `is_short` tells that
+    it has few telling words.
     """
 
     promotion: int
     text: str
     claim: Claim
     place: tuple[str, int]
+    is_short: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,19 +60,23 @@ class Claims:
     lexicon: Lexicon
 
     def near(self, claim: Claim) -> tuple[Kept, ...]:
-        """Return the lines that may speak of the same, oldest first."""
-        found = {
-            id(one): one for word in sorted(_beginnings(claim, self.lexicon)) for one in self.by_word.get(word, ())
-        }
-        return tuple(sorted(found.values(), key=lambda one: one.promotion))
+        """Return the lines that may speak of the same, oldest first: short ones share one word with it, others two."""
+        own = _beginnings(claim, self.lexicon)
+        shared = Counter(id(one) for word in own for one in self.by_word.get(word, ()))
+        lines = {id(one): one for word in own for one in self.by_word.get(word, ())}
+        short = len(own) <= SHORT
+        found = [one for key, one in lines.items() if shared[key] > 1 or short or one.is_short]
+        return tuple(sorted(found, key=lambda one: (one.promotion, one.place, one.text)))
 
 
 def claims(kept: Iterable[Kept], lexicon: Lexicon) -> Claims:
     """Return lines so that those about one thing are found at once."""
     by_word: dict[str, list[Kept]] = {}
     for one in kept:
-        for word in _beginnings(one.claim, lexicon):
-            by_word.setdefault(word, []).append(one)
+        words = _beginnings(one.claim, lexicon)
+        line = replace(one, is_short=len(words) <= SHORT)
+        for word in words:
+            by_word.setdefault(word, []).append(line)
     return Claims(by_word={word: tuple(found) for word, found in by_word.items()}, lexicon=lexicon)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from difflib import SequenceMatcher
 from enum import StrEnum
+from functools import lru_cache
 from unicodedata import normalize
 
 from memory.claims import SPOKEN, Reading, Word, cue_patterns, cue_words, generic_headings, read_claim, stem
@@ -17,6 +18,9 @@ NEAREST = {"pt": "es", "fr": "en"}
 """What a short text may be taken for, and what it is read as."""
 FREE_ORDER = ("de", "es")
 """Languages in which a past clause sets its verb in front of its subject."""
+CACHED_TEXTS = 8192
+CORRECTING = frozenset({"head", "now", "change", "denied", "ended"})
+"""Kinds of cue without one of which nothing replaces anything."""
 COMMON_WORDS = 2
 """So many words must be common, and what held before be named, where only one of two headings names a subject."""
 
@@ -56,6 +60,13 @@ class _Change:
     def after(self) -> tuple[Word, ...]:
         """The new words in their place."""
         return self.new[self.come]
+
+
+@lru_cache(maxsize=CACHED_TEXTS)
+def may_correct(text: str) -> bool:
+    """Tell whether a statement may replace another one: whether a cue of any language stands in it."""
+    plain = normalize("NFKC", text)
+    return any(pattern.search(plain) for code in SPOKEN for kind, pattern in cue_patterns(code) if kind in CORRECTING)
 
 
 def judged(new: Claim, old: Claim, lexicon: Lexicon) -> Verdict:

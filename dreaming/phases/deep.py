@@ -10,7 +10,7 @@ from dreaming.known import Claims, Kept, Known, claims
 from dreaming.phases.night import Night
 from dreaming.scoring import Components, score
 from memory.concepts import Lexicon
-from memory.corrections import Claim, Verdict, judged
+from memory.corrections import Claim, Verdict, judged, may_correct
 from memory.events import ended
 from memory.model import Candidate
 
@@ -80,7 +80,6 @@ def examined(candidate: Candidate, night: Night, lines: Claims) -> Examined:
         outdated_by=verdicts.outdated_by,
         ended=ended(planned.text, said=said.claim.day),
         corrects=verdicts.corrects,
-        doubts=verdicts.doubts,
     )
     return Examined(exam=exam, gates=results(exam))
 
@@ -101,7 +100,9 @@ def _beside(one: Examined, peers: Claims, night: Night) -> Examined:
 
 def _replaces(new: Kept, old: Kept, lexicon: Lexicon) -> bool:
     """Tell whether one line takes the place of another; of two that take each other's the later one is newer."""
-    if new.claim.day < old.claim.day or judged(new.claim, old.claim, lexicon) is not Verdict.REPLACES:
+    if new.claim.day < old.claim.day or not may_correct(new.claim.text):
+        return False
+    if judged(new.claim, old.claim, lexicon) is not Verdict.REPLACES:
         return False
     same_day = new.claim.day == old.claim.day
     return not same_day or new.place > old.place or judged(old.claim, new.claim, lexicon) is not Verdict.REPLACES
@@ -122,7 +123,6 @@ class _Verdicts:
 
     outdated_by: str | None = None
     corrects: int | None = None
-    doubts: tuple[str, ...] = ()
 
 
 def _said(candidate: Candidate, planned: Draft, night: Night) -> Kept:
@@ -145,8 +145,7 @@ def _verdicts(own: Kept, lines: Claims, night: Night) -> _Verdicts:
     if newer:
         return _Verdicts(outdated_by=newer[-1].claim.text)
     older = [kept for kept in near if _replaces(own, kept, night.lexicon)]
-    unsure = [kept for kept in near if judged(own.claim, kept.claim, night.lexicon) is Verdict.UNSURE]
-    return _Verdicts(corrects=older[-1].promotion if older else None, doubts=tuple(kept.text for kept in unsure))
+    return _Verdicts(corrects=older[-1].promotion if older else None)
 
 
 def _taken_back(planned: Draft, candidate: Candidate, night: Night) -> str | None:
