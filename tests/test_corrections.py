@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dreaming.known import Kept
+from dreaming.known import claims as lines_by_word
 from memory.concepts import lexicon
-from memory.corrections import Claim, Verdict, judged
+from memory.corrections import Claim, Verdict, judged, may_correct
 
 DATA = Path(__file__).parent / "data"
 DAY = date(2026, 6, 1)
@@ -69,6 +71,17 @@ def test_hardly_anything_is_replaced_wrongly_of_the_rest() -> None:
     precision, recall = accuracy(labelled("corrections.held_out.md"))
     assert precision >= 0.98
     assert recall >= 0.8
+
+
+def test_what_replaces_something_is_looked_for_where_it_stands() -> None:
+    rows = [row for name in ("corrections.md", "corrections.held_out.md") for row in labelled(name)]
+    replacing = [row for row in rows if row.verdict is Verdict.REPLACES]
+    assert replacing
+    for row in replacing:
+        line = Kept(promotion=1, text=row.old.text, claim=row.old, place=("memory/2026-06-01.md", 1))
+        found = lines_by_word([line], LEXICON).near(row.new)
+        assert may_correct(row.new.text), row.new.text
+        assert [one.promotion for one in found] == [1], (row.old.text, row.new.text)
 
 
 def test_a_change_that_no_cue_announces_is_unsure() -> None:
