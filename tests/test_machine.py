@@ -25,7 +25,7 @@ from dreaming.explain import examined
 from dreaming.home import DREAMS, MEMORY
 from dreaming.night import NightReport, run_night
 from dreaming.reading import get, search
-from dreaming.undo import ConflictError, NothingToRedoError, NothingToUndoError, redo, undo
+from dreaming.undo import ConflictError, NoRoomError, NothingToRedoError, NothingToUndoError, redo, undo
 from house import House, moment
 from memory.model import FragmentId, Phase
 from memory.promotions import Promotion, State
@@ -377,7 +377,7 @@ class Life(RuleBasedStateMachine):
         try:
             with self.house.home() as home:
                 redo(home, now=moment(self._at))
-        except (NothingToRedoError, ConflictError):
+        except (NothingToRedoError, NoRoomError, ConflictError):
             assert self._pages() == before or not ready
         else:
             assert not self.redoable or self._pages() == self.redoable
@@ -423,7 +423,7 @@ class Life(RuleBasedStateMachine):
                     redo(home, now=now)
                 elif waiting := home.promotions.all(State.PROPOSED):
                     review.accept(home, waiting[0].fragment, now=now)
-        except (Killed, WorkspaceError, NothingToRedoError, NothingToUndoError, ConflictError):
+        except (Killed, WorkspaceError, NothingToRedoError, NothingToUndoError, NoRoomError, ConflictError):
             pass
         except (review.NotAcceptedError, review.UnknownProposalError):
             pass
