@@ -79,17 +79,11 @@ def restore(done: "Restored", *, dry_run: bool) -> Document:
     }
 
 
-def explain(
-    found: "Sequence[Examined]",
-    written: "Mapping[FragmentId, Sequence[Promotion]]",
-    problems: Sequence[str],
-    lives: "Mapping[FragmentId, Life] | None" = None,
-) -> Document:
-    """Return the exams of fragments, what was ever written of each, and what could not be read for them."""
+def explain(found: "Sequence[Examined]", written: "Mapping[FragmentId, Life]", problems: Sequence[str]) -> Document:
+    """Return the exams of fragments, the life of each, and what could not be read for them."""
     return {
         "candidates": [
-            _candidate(one, written[one.candidate.id]) | (_life(lives[one.candidate.id]) if lives else {})
-            for one in found
+            _candidate(one, written[one.candidate.id].promotions) | _life(written[one.candidate.id]) for one in found
         ],
         "problems": list(problems),
     }

@@ -6,7 +6,7 @@ from dataclasses import astuple, dataclass, fields, replace
 from datetime import date, datetime, timedelta
 
 from dreaming.config import Config
-from dreaming.gates import ASKING, REMEDIES, Exam, in_order, results, verdict
+from dreaming.gates import ASKING, GATES, REMEDIES, Exam, in_order, verdict
 from dreaming.home import MEMORY, Home
 from dreaming.known import known
 from dreaming.ledger import kept, known_before, made, taken_back
@@ -54,9 +54,11 @@ class Part:
 class Life:
     """What there is to say of a fragment beside its exam: when it was asked for, and what would change the verdict.
 
-    `marks` are the nights that staged, considered and chose it.
+    `promotions` is what was ever written of it, oldest first; `marks` are the nights that staged, considered and chose
+    it.
     """
 
+    promotions: tuple[Promotion, ...]
     asked: tuple[AskedOn, ...]
     marks: Mapping[Mark, tuple[date, ...]]
     parts: tuple[Part, ...]
@@ -161,24 +163,21 @@ def nearest(home: Home, *, now: datetime) -> tuple[Examined, ...]:
     return tuple(sorted(hopeful, key=lambda one: len(one.failed)))[:NEAREST]
 
 
-def written_of(home: Home, found: Sequence[Examined]) -> Mapping[FragmentId, tuple[Promotion, ...]]:
-    """Return what was ever written of each fragment, oldest first."""
-    written: dict[FragmentId, list[Promotion]] = {one.candidate.id: [] for one in found}
-    for promotion in home.promotions.all():
-        if promotion.fragment in written:
-            written[promotion.fragment].append(promotion)
-    return {fragment: tuple(promotions) for fragment, promotions in written.items()}
-
-
 # -- the life of a fragment -------------------------------------------------------------------------------------
 
 
-def lives(home: Home, found: Sequence[Examined], *, now: datetime) -> Mapping[FragmentId, Life]:
-    """Return what there is to say of fragments beside their exams, from the rows that the exams add up."""
-    ids, until = [one.candidate.id for one in found], home.local_date(now)
+def written_of(home: Home, found: Sequence[Examined]) -> Mapping[FragmentId, Life]:
+    """Return what was ever written of fragments, and the rest of their lives, from the rows that the exams add up."""
+    ids = [one.candidate.id for one in found]
+    until = max((one.exam.tonight for one in found), default=date.min)
     asked, marks = home.journal.asked(ids, until=until), home.journal.marks(ids, until=until)
+    written: dict[FragmentId, list[Promotion]] = {one: [] for one in ids}
+    for promotion in home.promotions.all():
+        if promotion.fragment in written:
+            written[promotion.fragment].append(promotion)
     return {
         one.candidate.id: Life(
+            promotions=tuple(written[one.candidate.id]),
             asked=asked[one.candidate.id],
             marks=marks[one.candidate.id],
             parts=parts(one, home.config),
@@ -239,9 +238,11 @@ def _in_questions(one: Examined, config: Config) -> str:
 
 def questions_missing(one: Examined, config: Config) -> int | None:
     """Return how many more questions, one a day and each answered in full, open the gates that ask for questions."""
-    for count in range(MOST_QUESTIONS + 1):
-        gates = results(_asked_again(one, count, config))
-        if all(gate.passed for gate in gates if gate.name in ASKING):
+    asking = [gate for gate in GATES if gate.name in ASKING]
+    least = one.exam.thresholds.min_recall_count - one.exam.recalls
+    for count in range(max(0, least), MOST_QUESTIONS + 1):
+        exam = _asked_again(one, count, config)
+        if all(gate.passes(exam) for gate in asking):
             return count
     return None
 

@@ -1,5 +1,6 @@
 """`dream explain`: the life of a fragment, where a line came from, what a night decided, or two nights differently."""
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime, tzinfo
 
@@ -17,7 +18,6 @@ from dreaming.explain import (
     UnknownNightError,
     examined,
     is_memory,
-    lives,
     meant,
     nearest,
     night_explained,
@@ -31,7 +31,7 @@ from dreaming.home import Home
 from dreaming.observe import observe
 from dreaming.phases.deep import Examined
 from memory.model import Mark, place
-from memory.promotions import Promotion, State
+from memory.promotions import State
 
 BAR = 10
 NIGHTS_SHOWN = 3
@@ -90,15 +90,12 @@ def _explain(
         found = examined(home, home.store.every(), now=now)
     else:
         found = examined(home, meant(home, what), now=now) if what else nearest(home, now=now)
-    written = written_of(home, found)
     if as_json:
-        print_json(documents.explain(found, written, problems, lives(home, found, now=now)))
+        print_json(documents.explain(found, written_of(home, found), problems))
     else:
         shown = found if every else found[:SHOWN]
-        own = lives(home, shown, now=now)
-        paragraphs = [
-            "\n".join(lines(one, written[one.candidate.id], own[one.candidate.id], home.zone)) for one in shown
-        ]
+        own = written_of(home, shown)
+        paragraphs = ["\n".join(lines(one, own[one.candidate.id], home.zone)) for one in shown]
         say("\n\n".join([*paragraphs, *more(len(found) - len(shown))]) or nothing(what))
     if what and not found:
         raise click.exceptions.Exit(REFUSED)
@@ -141,15 +138,15 @@ def nothing(what: str | None) -> str:
     return "Nobody has searched for anything yet; search with: dream search QUESTION"
 
 
-def lines(one: Examined, written: Sequence[Promotion], life: Life, zone: tzinfo) -> Iterator[str]:
+def lines(one: Examined, life: Life, zone: tzinfo) -> Iterator[str]:
     """Return the explanation of one fragment for people, within 80 columns but for the texts themselves."""
     candidate, exam = one.candidate, one.exam
     stands = candidate.place
     yield candidate.fragment.text
-    for promotion in written:
+    for promotion in life.promotions:
         ended = f" ({promotion.ended_at.astimezone(zone).date()})" if promotion.ended_at else ""
         yield f"  promoted on {promotion.night.isoformat()}, {NOW[promotion.state]}{ended}: “{promotion.text}”"
-    if written and exam.promoted_on is None:
+    if life.promotions and exam.promoted_on is None:
         yield f"  what follows is about the rest of it: “{exam.draft.text}”"
     yield f"  {candidate.id}  {stands.place if stands else 'source gone'}  verdict: {verdict(one.gates)}"
     evidence = candidate.evidence
@@ -219,13 +216,20 @@ def night_lines(found: NightExplained, *, most: int | None) -> Iterator[str]:
     for gate in dict.fromkeys([*(one.reasons[0][0] for one in refused), *silent]):
         own = [one for one in refused if one.reasons[0][0] == gate]
         yield f"refused {found.refused.get(gate, len(own))} at {gate}: {in_words(gate)}"
-        yield from _some([line for one in own for line in (f"  {one.text}", f"    {_why(one)}")], most and 2 * most)
+        for one in own[:most]:
+            yield f"  {one.text}"
+            yield from _why(one)
+        yield from _rest(len(own), most)
 
 
 def _some(lines: Sequence[str], most: int | None) -> Iterator[str]:
     yield from lines[:most]
-    if most is not None and len(lines) > most:
-        yield "  and more; see them with --all"
+    yield from _rest(len(lines), most)
+
+
+def _rest(count: int, most: int | None) -> Iterator[str]:
+    if most is not None and count > most:
+        yield f"  and {count - most} more; see them with --all"
 
 
 def difference_lines(found: Difference) -> Iterator[str]:
@@ -234,15 +238,16 @@ def difference_lines(found: Difference) -> Iterator[str]:
     for sign, own in (("+", found.new), ("-", found.gone)):
         for one in own:
             yield f"{sign} {one.text}"
-            yield f"    {_why(one)}"
+            yield from _why(one)
     for before, after in found.changed:
         yield f"~ {after.text}"
-        yield f"    was: {_why(before)}"
-        yield f"    is:  {_why(after)}"
+        yield from _why(before, "was ")
+        yield from _why(after, "now ")
     if not (found.new or found.gone or found.changed):
         yield "Both decided the same."
 
 
-def _why(one: Decided) -> str:
+def _why(one: Decided, when: str = "") -> Iterator[str]:
     reasons = ", ".join(reason for _, reason in one.reasons)
-    return f"{one.verdict}: {reasons}" if reasons else one.verdict
+    said = f"{when}{one.verdict}{f': {reasons}' if reasons else ''}"
+    yield from textwrap.wrap(said, 80, initial_indent=" " * 4, subsequent_indent=" " * 6)
