@@ -5,12 +5,14 @@ from dataclasses import asdict
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from dreaming.gates import verdict
+from dreaming.gates import in_words, verdict
+from dreaming.overview import needs
 from dreaming.timeline import difference
 
 if TYPE_CHECKING:
     from dreaming.backup import Backup
     from dreaming.doctor import Checkup
+    from dreaming.explain import Decided, Difference, Life, NightExplained, Origin
     from dreaming.home import Home
     from dreaming.overview import Overview
     from dreaming.phases.deep import Examined
@@ -77,11 +79,89 @@ def restore(done: "Restored", *, dry_run: bool) -> Document:
     }
 
 
-def explain(
-    found: "Sequence[Examined]", written: "Mapping[FragmentId, Sequence[Promotion]]", problems: Sequence[str]
-) -> Document:
-    """Return the exams of fragments, what was ever written of each, and what could not be read for them."""
-    return {"candidates": [_candidate(one, written[one.candidate.id]) for one in found], "problems": list(problems)}
+def explain(found: "Sequence[Examined]", written: "Mapping[FragmentId, Life]", problems: Sequence[str]) -> Document:
+    """Return the exams of fragments, the life of each, and what could not be read for them."""
+    return {
+        "candidates": [
+            _candidate(one, written[one.candidate.id].promotions) | _life(written[one.candidate.id]) for one in found
+        ],
+        "problems": list(problems),
+    }
+
+
+def _life(life: "Life") -> Document:
+    return {
+        "asked": [{"day": one.day.isoformat(), "recalls": one.recalls, "grounded": one.grounded} for one in life.asked],
+        "nights": {mark.value: [night.isoformat() for night in nights] for mark, nights in life.marks.items()},
+        "formulas": [asdict(part) for part in life.parts],
+        "change": life.change,
+    }
+
+
+def explain_lines(found: "Sequence[Origin]", problems: Sequence[str]) -> Document:
+    """Return where lines of `MEMORY.md` came from."""
+    return {"lines": [_origin(one) for one in found], "problems": list(problems)}
+
+
+def _origin(one: "Origin") -> Document:
+    promotion = one.promotion
+    return {
+        "line": one.line,
+        **_promoted(promotion),
+        "boost": promotion.boost,
+        "components": dict(promotion.components),
+        "recalls": promotion.recalls,
+        "path": promotion.path,
+        "start_line": promotion.start_line,
+        "end_line": promotion.end_line,
+        "corrected": None if one.corrected is None else _promoted(one.corrected),
+        "changes": [
+            {
+                "id": event.change.id,
+                "at": event.change.at.isoformat(),
+                "kind": event.change.kind,
+                "file": event.change.file,
+                "reason": event.change.reason,
+                "state": next(state for known, state in event.promotions if known.id == promotion.id),
+            }
+            for event in one.changes
+        ],
+    }
+
+
+def explain_night(found: "NightExplained", problems: Sequence[str]) -> Document:
+    """Return what a night looked at and decided."""
+    return {
+        **_night(found.record),
+        **{
+            mark.value: [{"id": key, "text": text} for key, text in looked_at]
+            for mark, looked_at in found.looked_at.items()
+        },
+        "decided": [_decided(one) for one in found.decided],
+        "refused": dict(found.refused),
+        "problems": list(problems),
+    }
+
+
+def explain_diff(found: "Difference", problems: Sequence[str]) -> Document:
+    """Return what two nights decided differently."""
+    return {
+        "nights": [found.before.isoformat(), found.after.isoformat()],
+        "new": [_decided(one) for one in found.new],
+        "gone": [_decided(one) for one in found.gone],
+        "changed": [{"before": _decided(before), "after": _decided(after)} for before, after in found.changed],
+        "problems": list(problems),
+    }
+
+
+def _decided(one: "Decided") -> Document:
+    return {
+        "id": one.fragment,
+        "text": one.text,
+        "verdict": one.verdict,
+        "score": one.score,
+        "gates": [{"name": gate, "missing": reason} for gate, reason in one.reasons],
+    }
 
 
 def transcript(day: date, said: Sequence[tuple[str, str]]) -> Document:
@@ -182,11 +262,14 @@ def status(home: "Home", found: "Overview", problems: Sequence[str]) -> Document
         "time": home.config.dreaming.time,
         "timezone": str(home.zone),
         "last_night": None if found.last_night is None else _night(found.last_night),
+        "next_night": None if found.next_night is None else found.next_night.isoformat(),
+        "refused": dict(found.refused),
         "told": [asdict(one) | {"phase": one.phase.value, "refused": list(one.refused)} for one in found.told],
-        "store": dict(found.counts),
+        "store": {**found.counts, "bytes": found.store_bytes},
         "memory": {
             "chars": found.memory_chars,
             "budget_chars": found.budget_chars,
+            "room_chars": found.room_chars,
             "nearly_full": found.nearly_full,
             "in_force": found.in_force,
             "archived": found.dropped,
@@ -195,15 +278,20 @@ def status(home: "Home", found: "Overview", problems: Sequence[str]) -> Document
         "nights_without_promotion": found.streak,
         "unrecorded": list(found.unrecorded),
         "blocking_gate": found.blocking,
+        "blocking": None if found.blocking is None else in_words(found.blocking),
+        "failures": found.failures,
+        "last_failure": found.failure or None,
         "nearest": [
             {
                 "id": one.candidate.id,
                 "text": one.exam.draft.text,
                 "score": one.exam.score.total,
                 "missing": [gate.missing for gate in one.failed],
+                "change": change,
             }
-            for one in found.nearest
+            for one, change in zip(found.nearest, found.changes, strict=True)
         ],
+        "needs": list(needs(found, problems)),
         "problems": list(problems),
     }
 

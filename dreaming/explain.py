@@ -1,22 +1,134 @@
 """Why a fragment was promoted or not: the same exam the night gives, for any fragment, at any time."""
 
+import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from dataclasses import astuple, dataclass, fields, replace
+from datetime import date, datetime, timedelta
 
-from dreaming.home import Home
+from dreaming.config import Config
+from dreaming.gates import ASKING, GATES, REMEDIES, Exam, in_order, verdict
+from dreaming.home import MEMORY, Home
 from dreaming.known import known
-from dreaming.ledger import kept, known_before, taken_back
-from dreaming.phases.deep import Examined, deep
+from dreaming.ledger import kept, known_before, made, taken_back
+from dreaming.phases.deep import Examined, deep, weights
 from dreaming.phases.night import Night
 from dreaming.places import named
-from memory.model import FragmentId, Kind
-from memory.promotions import Promotion
+from dreaming.scoring import (
+    CONTEXTS_THAT_SATURATE,
+    GROUNDED_THAT_SATURATE,
+    SIGNALS_THAT_SATURATE,
+    TAGS_THAT_SATURATE,
+    Components,
+    age_days,
+    normalised,
+    score,
+)
+from dreaming.timeline import Event, events
+from memory.journal import AskedOn, NightRecord
+from memory.model import Candidate, FragmentId, Kind, Mark
+from memory.promotions import Promotion, State
+from workspace.sections import layout
 
 HOPELESS = frozenset({"origin", "clean", "stands_alone", "not_promoted", "current", "not_over", "source"})
 """What fails one of these is not near: no further search brings it closer."""
 MAX_LINE = 10**9
 NEAREST = 10
 """Candidates shown when none is asked for: those closest to promotion."""
+MOST_QUESTIONS = 10
+"""What takes more questions than this is not told in numbers."""
+GONE = "a text that is gone"
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A component of a score: its value and weight as the gate used them, and its formula in words."""
+
+    name: str
+    value: float
+    weight: float
+    formula: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Life:
+    """What there is to say of a fragment beside its exam: when it was asked for, and what would change the verdict.
+
+    `promotions` is what was ever written of it, oldest first; `marks` are the nights that staged, considered and chose
+    it.
+    """
+
+    promotions: tuple[Promotion, ...]
+    asked: tuple[AskedOn, ...]
+    marks: Mapping[Mark, tuple[date, ...]]
+    parts: tuple[Part, ...]
+    change: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where a line of `MEMORY.md` came from; `line` is 1-based, `corrected` the promotion whose place it took."""
+
+    line: int
+    promotion: Promotion
+    corrected: Promotion | None
+    changes: tuple[Event, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """What a night decided of a fragment; `reasons` are the gates it failed, the first one first, in words."""
+
+    fragment: FragmentId
+    text: str
+    verdict: str
+    reasons: tuple[tuple[str, str], ...] = ()
+    score: float | None = None
+
+    @property
+    def outcome(self) -> tuple[str, tuple[str, ...]]:
+        """What tells whether two nights decided the same: the verdict and the gates, without their numbers."""
+        return self.verdict, tuple(gate for gate, _ in self.reasons)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NightExplained:
+    """A night as it was recorded: what each phase looked at, and what was decided of each candidate.
+
+    `refused` counts each refused fragment once, at the first gate it failed.
+    """
+
+    record: NightRecord
+    looked_at: Mapping[Mark, tuple[tuple[FragmentId, str], ...]]
+    decided: tuple[Decided, ...]
+    refused: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """Two nights beside each other; `changed` holds what both decided of a fragment when that differs."""
+
+    before: date
+    after: date
+    new: tuple[Decided, ...]
+    gone: tuple[Decided, ...]
+    changed: tuple[tuple[Decided, Decided], ...]
+
+
+class UnknownNightError(Exception):
+    """No night has that date."""
+
+    def __init__(self, day: str) -> None:
+        self.day = day
+        super().__init__(f"no night ran on {day}; dream report shows them all, dream status the last one")
+
+
+class NotPromotedError(Exception):
+    """A line of `MEMORY.md` was written by nobody but the user."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        super().__init__(f"no night wrote what stands at {place}; lines without a marker are your own")
 
 
 def examined(home: Home, ids: Sequence[FragmentId], *, now: datetime) -> tuple[Examined, ...]:
@@ -51,10 +163,215 @@ def nearest(home: Home, *, now: datetime) -> tuple[Examined, ...]:
     return tuple(sorted(hopeful, key=lambda one: len(one.failed)))[:NEAREST]
 
 
-def written_of(home: Home, found: Sequence[Examined]) -> Mapping[FragmentId, tuple[Promotion, ...]]:
-    """Return what was ever written of each fragment, oldest first."""
-    written: dict[FragmentId, list[Promotion]] = {one.candidate.id: [] for one in found}
+# -- the life of a fragment -------------------------------------------------------------------------------------
+
+
+def written_of(home: Home, found: Sequence[Examined]) -> Mapping[FragmentId, Life]:
+    """Return what was ever written of fragments, and the rest of their lives, from the rows that the exams add up."""
+    ids = [one.candidate.id for one in found]
+    until = max((one.exam.tonight for one in found), default=date.min)
+    asked, marks = home.journal.asked(ids, until=until), home.journal.marks(ids, until=until)
+    written: dict[FragmentId, list[Promotion]] = {one: [] for one in ids}
     for promotion in home.promotions.all():
         if promotion.fragment in written:
             written[promotion.fragment].append(promotion)
-    return {fragment: tuple(promotions) for fragment, promotions in written.items()}
+    return {
+        one.candidate.id: Life(
+            promotions=tuple(written[one.candidate.id]),
+            asked=asked[one.candidate.id],
+            marks=marks[one.candidate.id],
+            parts=parts(one, home.config),
+            change=change(one, home.config),
+        )
+        for one in found
+    }
+
+
+def parts(one: Examined, config: Config) -> tuple[Part, ...]:
+    """Return the components of a score, each with its weight and in words how it comes about."""
+    shares = astuple(normalised(weights(config)))
+    values = astuple(one.exam.score.components)
+    names = [field.name for field in fields(Components)]
+    words = _formulas(one.exam, config)
+    return tuple(
+        Part(name=name, value=value, weight=share, formula=words[name])
+        for name, value, share in zip(names, values, shares, strict=True)
+    )
+
+
+def _formulas(exam: Exam, config: Config) -> Mapping[str, str]:
+    evidence, tags = exam.candidate.evidence, len(exam.candidate.fragment.tags)
+    days, last = evidence.days, evidence.last_at
+    half = f"{config.deep.recency_half_life_days:g}"
+    used = "never used" if last is None else f"used {age_days(last, now=exam.now):.1f} days ago, half in {half}"
+    span = (max(days) - min(days)).days if days else 0
+    return {
+        "frequency": f"log of {evidence.signal_count} signals, full at {SIGNALS_THAT_SATURATE}",
+        "relevance": f"mean of {evidence.signal_count} signals",
+        "diversity": f"{exam.contexts} questions or days, full at {CONTEXTS_THAT_SATURATE}",
+        "recency": used,
+        "consolidation": f"{len(days)} days over {span}, or {evidence.grounded} of {GROUNDED_THAT_SATURATE} grounded",
+        "conceptual": f"{tags} tags, full at {TAGS_THAT_SATURATE}",
+    }
+
+
+def change(one: Examined, config: Config) -> str:
+    """Return in words what would change the verdict."""
+    failed = [gate.name for gate in one.failed]
+    if not failed:
+        return "nothing is missing: the next night promotes it"
+    if verdict(one.gates) == "promoted":
+        return "nothing: it is promoted"
+    remedies = [REMEDIES[name] for name in failed if name in REMEDIES]
+    if ASKING.intersection(failed):
+        remedies.append(_in_questions(one, config))
+    return "; and ".join(remedies)
+
+
+def _in_questions(one: Examined, config: Config) -> str:
+    count = questions_missing(one, config)
+    more = " more" if one.exam.recalls else ""
+    if count is None:
+        return f"questions alone, {MOST_QUESTIONS} of them, do not bring it there"
+    return f"one{more} question on another day" if count == 1 else f"{count}{more} questions, each on another day"
+
+
+def questions_missing(one: Examined, config: Config) -> int | None:
+    """Return how many more questions, one a day and each answered in full, open the gates that ask for questions."""
+    asking = [gate for gate in GATES if gate.name in ASKING]
+    least = one.exam.thresholds.min_recall_count - one.exam.recalls
+    for count in range(max(0, least), MOST_QUESTIONS + 1):
+        exam = _asked_again(one, count, config)
+        if all(gate.passes(exam) for gate in asking):
+            return count
+    return None
+
+
+def _asked_again(one: Examined, count: int, config: Config) -> Exam:
+    """Return the exam as it would be after so many days with a question each."""
+    exam, candidate = one.exam, one.candidate
+    if not count:
+        return exam
+    old, now = candidate.evidence, exam.now + timedelta(days=count)
+    evidence = replace(
+        old,
+        recalls=old.recalls + count,
+        unique_queries=old.unique_queries + count,
+        total_score=old.total_score + count,
+        days=(*old.days, *(exam.tonight + timedelta(days=n + 1) for n in range(count))),
+        last_at=now,
+    )
+    anew = score(
+        evidence,
+        len(candidate.fragment.tags),
+        candidate.history,
+        now=now,
+        weights=weights(config),
+        half_life_days=config.deep.recency_half_life_days,
+    )
+    return replace(exam, candidate=replace(candidate, evidence=evidence), score=anew, now=now)
+
+
+# -- lines of MEMORY.md -----------------------------------------------------------------------------------------
+
+
+def is_memory(what: str) -> bool:
+    """Tell whether a person means lines of `MEMORY.md`."""
+    return named(what).path == MEMORY
+
+
+def origins(home: Home, what: str) -> tuple[Origin, ...]:
+    """Return where lines of `MEMORY.md` came from, in file order; raise NotPromotedError when no night wrote them."""
+    place, spoken_of = named(what), home.promotions.spoken_of()
+    first, last = place.start or 1, place.end or MAX_LINE
+    found = [
+        (own.written.line, spoken_of[own.written.key, own.written.statements])
+        for own in layout(home.files.read(MEMORY).text).own
+        if own.place.start < last and own.place.stop >= first and (own.written.key, own.written.statements) in spoken_of
+    ]
+    if not found:
+        raise NotPromotedError(what)
+    by_id = {promotion.id: promotion for promotion in home.promotions.all()}
+    every = events(home, None)
+    return tuple(
+        Origin(
+            line=line,
+            promotion=promotion,
+            corrected=by_id.get(promotion.replaces or 0),
+            changes=tuple(e for e in every if any(p.id == promotion.id for p, _ in e.promotions)),
+        )
+        for line, promotion in found
+    )
+
+
+# -- nights -----------------------------------------------------------------------------------------------------
+
+
+def night_meant(home: Home, what: str) -> date | None:
+    """Return the date of the night a person means; None when what they say is the date of none."""
+    try:
+        day = date.fromisoformat(what) if _DAY.fullmatch(what) else None
+    except ValueError:
+        return None
+    return day if day is not None and home.journal.night(day) is not None else None
+
+
+def night_explained(home: Home, what: str) -> NightExplained:
+    """Return what a night looked at and decided, as it was recorded; raise UnknownNightError."""
+    day = night_meant(home, what)
+    record = None if day is None else home.journal.night(day)
+    if day is None or record is None:
+        raise UnknownNightError(what)
+    marked = {mark: home.journal.marked(day, mark) for mark in Mark}
+    refusals = home.journal.refusals(day)
+    wanted = {*(one.fragment for one in refusals), *(one for ids in marked.values() for one in ids)}
+    texts = {one.id: shown(one) for one in home.store.candidates(sorted(wanted), until=day)}
+    reasons: dict[FragmentId, list[tuple[str, str]]] = {}
+    for one in sorted(refusals, key=lambda one: (in_order(one.gate), one.fragment)):
+        reasons.setdefault(one.fragment, []).append((one.gate, one.reason))
+    promoted = tuple(
+        Decided(
+            fragment=one.fragment,
+            text=one.text,
+            verdict="proposed" if one.state is State.PROPOSED else "promoted",
+            score=one.score,
+        )
+        for one in made(home, day)
+    )
+    refused = tuple(
+        Decided(fragment=key, text=texts.get(key, GONE), verdict="refused", reasons=tuple(own))
+        for key, own in reasons.items()
+    )
+    return NightExplained(
+        record=record,
+        looked_at={mark: tuple((one, texts.get(one, GONE)) for one in ids) for mark, ids in marked.items()},
+        decided=(*promoted, *refused),
+        refused=home.journal.refused(day),
+    )
+
+
+def shown(candidate: Candidate) -> str:
+    """Return the text of a candidate, but of one that is unfit to be remembered only where it stands."""
+    if not candidate.flaws:
+        return candidate.fragment.text
+    return GONE if candidate.place is None else f"what stands at {candidate.place.place}"
+
+
+def nights_compared(home: Home, before: str, after: str) -> Difference:
+    """Return what two nights decided differently; raise UnknownNightError."""
+    old, new = night_explained(home, before), night_explained(home, after)
+    first, second = _by_fragment(old), _by_fragment(new)
+    return Difference(
+        before=old.record.date,
+        after=new.record.date,
+        new=tuple(one for key, one in second.items() if key not in first),
+        gone=tuple(one for key, one in first.items() if key not in second),
+        changed=tuple(
+            (first[key], one) for key, one in second.items() if key in first and first[key].outcome != one.outcome
+        ),
+    )
+
+
+def _by_fragment(night: NightExplained) -> Mapping[FragmentId, Decided]:
+    """Return what was decided of each fragment; what was written of it goes before what was refused of the rest."""
+    return {one.fragment: one for one in reversed(night.decided)}

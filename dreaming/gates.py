@@ -1,6 +1,6 @@
 """The ordered table of gates; ranking, explain and apply all ask this one table (SPEC 8)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
@@ -259,3 +259,46 @@ GATES = (
         missing=lambda e: e.deferred or "",
     ),
 )
+
+IN_WORDS: Mapping[str, str] = {
+    "origin": "in nobody's own words",
+    "clean": "not fit to be remembered",
+    "stands_alone": "not clear by itself",
+    "not_promoted": "remembered or taken back already",
+    "current": "outdated by a newer statement",
+    "not_over": "about what is over",
+    "recalled": "never asked for",
+    "recalls": "asked for too seldom",
+    "unique_queries": "asked for in too few different ways",
+    "age": "not used for too long",
+    "score": "below the least score",
+    "source": "gone from the diaries",
+    "budget": "without room in MEMORY.md",
+    "limit": "over the limit of a night",
+    "unwritten": "not written, as MEMORY.md could not be",
+}
+"""What is said of the fragments that a gate, or the writing after the gates, refused."""
+ASKING = frozenset({"recalled", "recalls", "unique_queries", "age", "score"})
+"""The gates that further questions open."""
+REMEDIES: Mapping[str, str] = {
+    "origin": "write it into a diary in your own words",
+    "clean": "write it anew without what makes it unfit",
+    "stands_alone": "write it as a sentence that is clear by itself",
+    "not_promoted": "nothing: what says the same was remembered or taken back",
+    "current": "say in a newer diary that it holds again",
+    "not_over": "say it anew, if it comes again",
+    "source": "write it into a diary again",
+    "budget": "make room in MEMORY.md, or raise memory.budget_chars",
+}
+"""What opens each of the other gates."""
+
+
+def in_words(gate: str) -> str:
+    """Return what is said of the fragments a gate refused."""
+    return IN_WORDS.get(gate, gate)
+
+
+def in_order(gate: str) -> int:
+    """Return the place of a gate by its name; what is asked only when a line is written comes last."""
+    names = [one.name for one in GATES]
+    return names.index(gate) if gate in names else len(names)

@@ -1,11 +1,12 @@
 """How a workspace stands: the last night, the store, the head-room of `MEMORY.md`, and what blocks promotion."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date, datetime
+from importlib import import_module
 
-from dreaming.explain import nearest
-from dreaming.home import MEMORY, Home
+from dreaming.explain import change, nearest
+from dreaming.home import MEMORY, STORE, Home
 from dreaming.phases.deep import Examined
 from memory.journal import NightRecord
 from memory.model import Phase
@@ -15,6 +16,8 @@ from memory.redaction import broken_scanner
 WARN_FROM = 0.9
 """From this share of the budget on, people want to know before something moves to the archive."""
 NIGHTS_LOOKED_BACK = 400
+SCHEDULE, RECORD = "cron.schedule", "cron.record"
+"""Who knows when nights come, and how they ended of late; named only, because cron is above dreaming."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +40,9 @@ class Overview:
     """What `dream status` says; `streak` counts the latest nights of deep without a promotion.
 
     `blocking` is the gate at which the last night refused most of what had been asked for; `unscanned` says why no text
-    can be looked through for secrets, and is therefore hidden.
+    can be looked through for secrets, and is therefore hidden. `refused` is of the last night, by gate; `next_night` is
+    None when nights are off or never come; `changes` says of each of the nearest what would change the verdict;
+    `failures` are those of the scheduled nights in a row, `failure` is the last one.
     """
 
     counts: Mapping[str, int]
@@ -53,6 +58,17 @@ class Overview:
     unrecorded: tuple[str, ...] = ()
     told: tuple[ToldPhase, ...] = ()
     unscanned: str | None = None
+    refused: Mapping[str, int] = field(default_factory=dict)
+    next_night: datetime | None = None
+    changes: tuple[str, ...] = ()
+    store_bytes: int = 0
+    failures: int = 0
+    failure: str = ""
+
+    @property
+    def room_chars(self) -> int:
+        """How many characters `MEMORY.md` may still grow by."""
+        return max(0, self.budget_chars - self.memory_chars)
 
     @property
     def nearly_full(self) -> bool:
@@ -64,6 +80,7 @@ def overview(home: Home, *, now: datetime) -> Overview:
     """Return how the workspace stands, from the same records the nights write."""
     nights = home.journal.nights(limit=NIGHTS_LOOKED_BACK)
     waiting = nearest(home, now=now)
+    failures, failure = _failures(home)
     blocked = {gate: count for gate, count in home.journal.last_refused().items() if gate != "recalled"}
     return Overview(
         counts=home.store.counts(),
@@ -79,7 +96,55 @@ def overview(home: Home, *, now: datetime) -> Overview:
         unrecorded=home.unrecorded(),
         told=told(home, nights[0].date) if nights else (),
         unscanned=broken_scanner(),
+        refused=home.journal.refused(nights[0].date) if nights else {},
+        next_night=_next(home, now),
+        changes=tuple(change(one, home.config) for one in waiting[:3]),
+        store_bytes=_size(home),
+        failures=failures,
+        failure=failure,
     )
+
+
+def needs(found: Overview, problems: Sequence[str]) -> Iterator[str]:
+    """Return what needs a person, a line each; `problems` are those of reading."""
+    if found.last_night is not None and found.last_night.finished_at is None:
+        yield f"the night of {found.last_night.date} did not finish: run it again with dream"
+    if found.failures:
+        yield f"{found.failures} scheduled {_plural(found.failures, 'night')} failed in a row: {found.failure}"
+    if found.unrecorded:
+        count = len(found.unrecorded)
+        yield f"{count} {_plural(count, 'recall')} could not be recorded, the last at {found.unrecorded[-1]}"
+    for one in found.told:
+        for reason in one.refused:
+            yield f"{one.phase} could not be told by {one.asked}: {reason}"
+    if found.proposed:
+        yield f"{found.proposed} {_plural(found.proposed, 'proposal')} waiting for your word: dream review"
+    if found.nearly_full:
+        yield f"MEMORY.md is nearly full: {found.memory_chars:,} of {found.budget_chars:,} characters"
+    yield from problems
+
+
+def _plural(count: int, word: str) -> str:
+    return word if count == 1 else f"{word}s"
+
+
+def _next(home: Home, now: datetime) -> datetime | None:
+    settings = home.config.dreaming
+    if not settings.enabled:
+        return None
+    found: datetime | None = next(import_module(SCHEDULE).upcoming(settings.time, home.zone, after=now), None)
+    return found
+
+
+def _failures(home: Home) -> tuple[int, str]:
+    record = import_module(RECORD).read(home.root)
+    return (0, "") if record is None else (record.in_a_row, record.failure)
+
+
+def _size(home: Home) -> int:
+    """Return the bytes of the store on the disk, with what is not yet merged into its file."""
+    store = home.root / STORE
+    return sum(one.stat().st_size for one in (store, store.with_name(f"{store.name}-wal")) if one.exists())
 
 
 def told(home: Home, night: date) -> tuple[ToldPhase, ...]:

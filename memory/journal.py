@@ -1,14 +1,16 @@
 """What the nights did: phases run, fragments staged and considered, candidates refused and why."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
 from memory.model import FragmentId, Mark, Phase
 from memory.rows import stamp
-from memory.store import Store
+from memory.store import Store, sql
+
+Dates = tuple[date, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +39,15 @@ class NightRecord:
     started_at: datetime
     finished_at: datetime | None
     reports: Mapping[Phase, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedOn:
+    """How many different questions asked for a fragment on a local day, and how often its owner vouched for it."""
+
+    day: date
+    recalls: int
+    grounded: int
 
 
 class Journal:
@@ -177,3 +188,60 @@ class Journal:
             " WHERE gate = 'budget' AND night = (SELECT max(night) FROM deep_night) ORDER BY fragment"
         ).fetchall()
         return {FragmentId(row[0]): row[1] for row in rows}
+
+    # -- what explanations ask ----------------------------------------------------------------------------------
+
+    def night(self, night: date) -> NightRecord | None:
+        """Return one night; None when there was none."""
+        row = self.connection.execute(
+            "SELECT started_at, finished_at FROM night WHERE date = ?", (night.isoformat(),)
+        ).fetchone()
+        if row is None:
+            return None
+        return NightRecord(
+            date=night,
+            started_at=datetime.fromisoformat(row[0]),
+            finished_at=None if row[1] is None else datetime.fromisoformat(row[1]),
+            reports=self._reports(night.isoformat()),
+        )
+
+    def refused(self, night: date) -> Mapping[str, int]:
+        """Return what deep refused on a night, each fragment once, at the first gate it failed; most first."""
+        row = self.connection.execute("SELECT refused FROM deep_night WHERE night = ?", (night.isoformat(),)).fetchone()
+        counts: dict[str, int] = json.loads(row[0]) if row else {}
+        return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
+
+    def refusals(self, night: date) -> tuple[Refusal, ...]:
+        """Return every gate that a candidate failed on a night."""
+        rows = self.connection.execute(
+            "SELECT fragment, gate, reason FROM refusal WHERE night = ? ORDER BY fragment, gate", (night.isoformat(),)
+        ).fetchall()
+        return tuple(Refusal(fragment=FragmentId(row[0]), gate=row[1], reason=row[2]) for row in rows)
+
+    def marks(self, fragments: Sequence[FragmentId], *, until: date) -> Mapping[FragmentId, Mapping[Mark, Dates]]:
+        """Return the nights on which fragments were staged, considered and chosen, oldest first."""
+        rows = self.connection.execute(
+            "SELECT fragment, mark, night FROM phase_signal"
+            " WHERE fragment IN (SELECT value FROM json_each(?)) AND night <= ? ORDER BY night",
+            (json.dumps(list(fragments)), until.isoformat()),
+        ).fetchall()
+        found: dict[FragmentId, dict[Mark, Dates]] = {one: dict.fromkeys(Mark, ()) for one in fragments}
+        for fragment, mark, night in rows:
+            own = found[FragmentId(fragment)]
+            own[Mark(mark)] = (*own[Mark(mark)], date.fromisoformat(night))
+        return found
+
+    def asked(self, fragments: Sequence[FragmentId], *, until: date) -> Mapping[FragmentId, tuple[AskedOn, ...]]:
+        """Return the days on which fragments were asked for, oldest first; their sums are those of the evidence."""
+        counted, _, _ = sql("evidence").rpartition("\nSELECT\n")  # the rows that the evidence adds up
+        rows = self.connection.execute(
+            f"{counted} SELECT wanted.id, counted.day, sum(counted.kind = 'recall'), sum(counted.kind = 'grounded')"
+            " FROM wanted JOIN counted ON counted.key = wanted.key WHERE counted.kind <> 'sighting'"
+            " GROUP BY wanted.key, counted.day ORDER BY counted.day",
+            {"ids": json.dumps(list(fragments)), "until": until.isoformat(), "tonight": None},
+        ).fetchall()
+        found: dict[FragmentId, tuple[AskedOn, ...]] = dict.fromkeys(fragments, ())
+        for fragment, day, recalls, grounded in rows:
+            asked = AskedOn(day=date.fromisoformat(day), recalls=int(recalls), grounded=int(grounded))
+            found[fragment] = (*found[fragment], asked)
+        return found

@@ -202,6 +202,74 @@ def test_status_names_the_streak_and_the_gate_that_blocks_most(house: House) -> 
     assert facts["blocking_gate"] == "recalls"
 
 
+def test_status_says_what_would_bring_the_nearest_there_and_who_was_refused_why(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- Garage panel takes a CR2450 cell\n\n- nobody asked for this\n")
+    house.search("garage panel", "2026-03-02T12:00")
+    house.search("which cell", "2026-03-04T12:00")
+    house.night("2026-03-05T03:00")
+    said = " ".join(call(house, "status").stdout.split())
+    assert "1 never asked for, 1 asked for too seldom" in said
+    assert "recalls 2 of 3" in said
+    assert "one more question on another day" in said
+    facts = document(call(house, "status", "--json"))
+    assert facts["refused"] == {"recalled": 1, "recalls": 1}
+    assert facts["nearest"][0]["change"] == "one more question on another day"
+    assert facts["memory"]["room_chars"] == facts["memory"]["budget_chars"] - facts["memory"]["chars"]
+    assert facts["store"]["bytes"] > 0
+
+
+def test_status_names_the_next_night_only_when_nights_are_on(garage: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert document(call(garage, "status", "--json"))["next_night"] is None
+    assert "Next night" not in call(garage, "status").stdout
+    monkeypatch.setenv("DREAM_DREAMING__ENABLED", "true")
+    assert document(call(garage, "status", "--json"))["next_night"] == "2026-03-09T03:00:00+08:00"
+    assert "Next night  2026-03-09 03:00" in call(garage, "status").stdout
+
+
+def test_status_fits_on_80_columns_but_for_paths_and_texts(garage: House) -> None:
+    call(garage)
+    lines = [
+        line for line in call(garage, "status").stdout.splitlines() if not line.startswith(("Workspace", "Nearest"))
+    ]
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_check_is_quiet_and_0_when_nothing_needs_a_person(garage: House) -> None:
+    call(garage)
+    result = call(garage, "status", "--check")
+    assert (result.exit_code, result.output) == (0, "")
+
+
+def test_a_check_says_in_a_line_each_what_needs_a_person(garage: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DREAM_MEMORY__MODE", "review")
+    call(garage)
+    with garage.home() as home, home.store.writing():
+        home.note_unrecorded(now=moment("2026-03-07T12:00"))
+        home.journal.begin(moment(NIGHT[:16]).date().replace(day=9), now=moment("2026-03-09T03:00"))
+    garage.write("memory/2026-3-6.md", "- a name that nearly is a date\n")
+    (garage.root / "memory/.dreams/outcome.json").write_text(
+        '{"night": "2026-03-08", "at": "2026-03-08T03:00", "failure": "the disk is full", "in_a_row": 2}', "utf-8"
+    )
+    (garage.root / "MEMORY.md").write_text("x" * 9_500, encoding="utf-8")
+    result = call(garage, "status", "--check")
+    assert result.exit_code == 1
+    for said in (
+        "the night of 2026-03-09 did not finish",
+        "2 scheduled nights failed in a row: the disk is full",
+        "1 recall could not be recorded",
+        "1 proposal waiting for your word: dream review",
+        "MEMORY.md is nearly full: 9,500 of 10,000 characters",
+    ):
+        assert result.stdout.count(said) == 1
+    needs = document_of_failed(call(garage, "status", "--check", "--json"))["needs"]
+    assert needs == result.stdout.splitlines()
+
+
+def document_of_failed(result: Result) -> Any:
+    assert result.exit_code == 1, result.output
+    return json.loads(result.stdout)
+
+
 def test_init_writes_the_documented_settings_and_leaves_what_is_there(tmp_path: Path) -> None:
     made = CliRunner().invoke(dream, ["init", str(tmp_path / "ws"), "--json"])
     assert document(made)["created"] == ["memory/", "config.toml"]

@@ -1,20 +1,40 @@
-"""`dream explain`: components, boost, score, and every gate with what is missing."""
+"""`dream explain`: the life of a fragment, where a line came from, what a night decided, or two nights differently."""
 
+import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
-from datetime import tzinfo
+from datetime import date, datetime, tzinfo
 
 import click
 
 from dreaming import documents
 from dreaming.cli.common import REFUSED, Common, common_options, complain, json_option, print_json, printable, say
-from dreaming.explain import examined, meant, nearest, written_of
-from dreaming.gates import GateResult, verdict
+from dreaming.explain import (
+    Decided,
+    Difference,
+    Life,
+    NightExplained,
+    NotPromotedError,
+    Origin,
+    UnknownNightError,
+    examined,
+    is_memory,
+    meant,
+    nearest,
+    night_explained,
+    night_meant,
+    nights_compared,
+    origins,
+    written_of,
+)
+from dreaming.gates import GateResult, in_words, verdict
+from dreaming.home import Home
 from dreaming.observe import observe
 from dreaming.phases.deep import Examined
-from memory.promotions import Promotion, State
+from memory.model import Mark, place
+from memory.promotions import State
 
-BAR = 20
+BAR = 10
+NIGHTS_SHOWN = 3
 SHOWN = 10
 """Fragments explained for people unless all are asked for: a common word stands in thousands."""
 NOW = {
@@ -34,27 +54,75 @@ NOW = {
 @common_options
 @json_option
 @click.option("--all", "every", is_flag=True, help="Explain every fragment, not only the nearest or the first ten.")
-@click.argument("what", required=False, metavar="[ID | TEXT | PLACE]")
-def explain(common: Common, what: str | None, *, every: bool, as_json: bool) -> None:
-    """Explain a fragment by its ID, a piece of its TEXT or its PLACE; without any, those nearest to promotion."""
+@click.option("--diff", nargs=2, metavar="NIGHT NIGHT", help="Compare what two nights decided, by their dates.")
+@click.argument("what", required=False, metavar="[ID | TEXT | PLACE | NIGHT]")
+def explain(common: Common, what: str | None, *, diff: tuple[str, str] | None, every: bool, as_json: bool) -> None:
+    """Explain a fragment by its ID, a piece of its TEXT or its PLACE; without any, those nearest to promotion.
+
+    A line of MEMORY.md, such as MEMORY.md:12, is explained by where it came from; a NIGHT by its date, such as
+    2026-06-18, by what it looked at and decided.
+    """
+    if diff and (what or every):
+        raise click.UsageError("--diff compares two nights and nothing else")
     what = printable(what) if what else what
     with common.open_to_read() as home:
         now = common.moment(home)
         problems = observe(home, now=now).trouble
         complain(problems)
-        if every and not what:
-            found = examined(home, home.store.every(), now=now)
-        else:
-            found = examined(home, meant(home, what), now=now) if what else nearest(home, now=now)
-        written = written_of(home, found)
+        try:
+            if diff:
+                _compare(home, diff, problems, as_json=as_json)
+            elif what and is_memory(what):
+                _trace(home, what, problems, as_json=as_json)
+            elif what and night_meant(home, what):
+                _recount(home, what, problems, every=every, as_json=as_json)
+            else:
+                _explain(home, what, problems, now=now, every=every, as_json=as_json)
+        except (UnknownNightError, NotPromotedError) as error:
+            complain((str(error),))
+            raise click.exceptions.Exit(REFUSED) from error
+
+
+def _explain(
+    home: Home, what: str | None, problems: tuple[str, ...], *, now: datetime, every: bool, as_json: bool
+) -> None:
+    if every and not what:
+        found = examined(home, home.store.every(), now=now)
+    else:
+        found = examined(home, meant(home, what), now=now) if what else nearest(home, now=now)
     if as_json:
-        print_json(documents.explain(found, written, problems))
+        print_json(documents.explain(found, written_of(home, found), problems))
     else:
         shown = found if every else found[:SHOWN]
-        paragraphs = ["\n".join(lines(one, written[one.candidate.id], home.zone)) for one in shown]
+        own = written_of(home, shown)
+        paragraphs = ["\n".join(lines(one, own[one.candidate.id], home.zone)) for one in shown]
         say("\n\n".join([*paragraphs, *more(len(found) - len(shown))]) or nothing(what))
     if what and not found:
         raise click.exceptions.Exit(REFUSED)
+
+
+def _trace(home: Home, what: str, problems: tuple[str, ...], *, as_json: bool) -> None:
+    found = origins(home, what)
+    if as_json:
+        print_json(documents.explain_lines(found, problems))
+    else:
+        say("\n\n".join("\n".join(origin_lines(one, home.zone)) for one in found))
+
+
+def _recount(home: Home, what: str, problems: tuple[str, ...], *, every: bool, as_json: bool) -> None:
+    found = night_explained(home, what)
+    if as_json:
+        print_json(documents.explain_night(found, problems))
+    else:
+        say("\n".join(night_lines(found, most=None if every else SHOWN)))
+
+
+def _compare(home: Home, diff: tuple[str, str], problems: tuple[str, ...], *, as_json: bool) -> None:
+    found = nights_compared(home, *(printable(day) for day in diff))
+    if as_json:
+        print_json(documents.explain_diff(found, problems))
+    else:
+        say("\n".join(difference_lines(found)))
 
 
 def more(count: int) -> tuple[str, ...]:
@@ -70,29 +138,116 @@ def nothing(what: str | None) -> str:
     return "Nobody has searched for anything yet; search with: dream search QUESTION"
 
 
-def lines(one: Examined, written: Sequence[Promotion], zone: tzinfo) -> Iterator[str]:
+def lines(one: Examined, life: Life, zone: tzinfo) -> Iterator[str]:
     """Return the explanation of one fragment for people, within 80 columns but for the texts themselves."""
     candidate, exam = one.candidate, one.exam
-    place = candidate.place
+    stands = candidate.place
     yield candidate.fragment.text
-    for promotion in written:
+    for promotion in life.promotions:
         ended = f" ({promotion.ended_at.astimezone(zone).date()})" if promotion.ended_at else ""
         yield f"  promoted on {promotion.night.isoformat()}, {NOW[promotion.state]}{ended}: “{promotion.text}”"
-    if written and exam.promoted_on is None:
+    if life.promotions and exam.promoted_on is None:
         yield f"  what follows is about the rest of it: “{exam.draft.text}”"
-    yield f"  {candidate.id}  {place.place if place else 'source gone'}  verdict: {verdict(one.gates)}"
+    yield f"  {candidate.id}  {stands.place if stands else 'source gone'}  verdict: {verdict(one.gates)}"
     evidence = candidate.evidence
     yield (
         f"  recalls {evidence.recalls}, sightings {evidence.sightings}, grounded {evidence.grounded}, "
         f"different questions {evidence.unique_queries}, days {len(evidence.days)}"
     )
-    for name, value in asdict(exam.score.components).items():
-        yield f"  {name:<14} {value:.2f}  {'█' * round(value * BAR)}"
+    yield from _asked(life)
+    for part in life.parts:
+        bar = "█" * round(part.value * BAR)
+        yield f"  {part.name:<14} {part.value:.2f} {bar:<{BAR}} × {part.weight:.2f}  {part.formula}"
     yield f"  boost {exam.score.boost:.3f}, score {exam.score.total:.3f} of {exam.thresholds.min_score:.2f}"
     for gate in one.gates:
         mark = "ok " if gate.passed else "NO "
         yield f"  {mark} {gate.name:<15} {gate.missing or _passed(gate)}"
+    yield f"  what would change it: {life.change}"
 
 
 def _passed(gate: GateResult) -> str:
     return f"{gate.value} (any)" if gate.threshold is None else f"{gate.value} (needs {gate.threshold})"
+
+
+def _asked(life: Life) -> Iterator[str]:
+    for one in life.asked:
+        grounded = f", {one.grounded} times “remember this”" if one.grounded else ""
+        yield f"    {one.day.isoformat()}  {one.recalls} {'question' if one.recalls == 1 else 'questions'}{grounded}"
+    for mark, nights in life.marks.items():
+        if nights:
+            yield f"  {mark.value} by {'light' if mark is Mark.STAGED else 'REM'} on {_nights(nights)}"
+
+
+def _nights(nights: Sequence[date]) -> str:
+    last = ", ".join(night.isoformat() for night in nights[-NIGHTS_SHOWN:])
+    return last if len(nights) <= NIGHTS_SHOWN else f"{len(nights)} nights, last {last}"
+
+
+def origin_lines(one: Origin, zone: tzinfo) -> Iterator[str]:
+    """Return where a line of `MEMORY.md` came from, for people."""
+    promotion = one.promotion
+    yield f"MEMORY.md:{one.line}  {promotion.text}"
+    yield f"  {promotion.name}  promoted on {promotion.night.isoformat()}, {NOW[promotion.state]}"
+    yield f"  score {promotion.score:.3f} with a boost of {promotion.boost:.3f}, {promotion.recalls} recalls"
+    for name, value in promotion.components.items():
+        yield f"  {name:<14} {value:.2f} {'█' * round(value * BAR)}"
+    yield f"  from {place(promotion.path, promotion.start_line, promotion.end_line)}"
+    if one.corrected is not None:
+        yield f"  in place of, promoted on {one.corrected.night.isoformat()}: “{one.corrected.text}”"
+    for event in one.changes:
+        state = next(state for known, state in event.promotions if known.id == promotion.id)
+        at = event.change.at.astimezone(zone)
+        yield f"  {at:%Y-%m-%d %H:%M}  {event.change.file}: {event.change.reason} ({state}; change {event.change.id})"
+
+
+def night_lines(found: NightExplained, *, most: int | None) -> Iterator[str]:
+    """Return what a night looked at and decided, for people; at most so many texts of each kind."""
+    record = found.record
+    yield f"Night of {record.date.isoformat()}{'' if record.finished_at else ' (did not finish)'}"
+    for mark, looked_at in found.looked_at.items():
+        yield f"{mark.value} {len(looked_at)}"
+        yield from _some([f"  {text}" for _, text in looked_at], most)
+    for word in ("promoted", "proposed"):
+        made = [f"  {one.text} (score {one.score:.3f})" for one in found.decided if one.verdict == word]
+        yield f"{word} {len(made)}"
+        yield from _some(made, most)
+    refused = [one for one in found.decided if one.verdict == "refused"]
+    silent = {gate: count for gate, count in found.refused.items() if gate == "recalled"}
+    for gate in dict.fromkeys([*(one.reasons[0][0] for one in refused), *silent]):
+        own = [one for one in refused if one.reasons[0][0] == gate]
+        yield f"refused {found.refused.get(gate, len(own))} at {gate}: {in_words(gate)}"
+        for one in own[:most]:
+            yield f"  {one.text}"
+            yield from _why(one)
+        yield from _rest(len(own), most)
+
+
+def _some(lines: Sequence[str], most: int | None) -> Iterator[str]:
+    yield from lines[:most]
+    yield from _rest(len(lines), most)
+
+
+def _rest(count: int, most: int | None) -> Iterator[str]:
+    if most is not None and count > most:
+        yield f"  and {count - most} more; see them with --all"
+
+
+def difference_lines(found: Difference) -> Iterator[str]:
+    """Return what two nights decided differently, for people."""
+    yield f"{found.before.isoformat()} → {found.after.isoformat()}"
+    for sign, own in (("+", found.new), ("-", found.gone)):
+        for one in own:
+            yield f"{sign} {one.text}"
+            yield from _why(one)
+    for before, after in found.changed:
+        yield f"~ {after.text}"
+        yield from _why(before, "was ")
+        yield from _why(after, "now ")
+    if not (found.new or found.gone or found.changed):
+        yield "Both decided the same."
+
+
+def _why(one: Decided, when: str = "") -> Iterator[str]:
+    reasons = ", ".join(reason for _, reason in one.reasons)
+    said = f"{when}{one.verdict}{f': {reasons}' if reasons else ''}"
+    yield from textwrap.wrap(said, 80, initial_indent=" " * 4, subsequent_indent=" " * 6)
