@@ -66,7 +66,7 @@ def accept(home: Home, what: str, *, now: datetime, text: str | None = None, rep
         proposal = _meant(home, what, State.PROPOSED)
         if text is None and not stands(home, proposal, now=now):
             raise NotAcceptedError(proposal, "its source was edited or deleted; reject it or use your own words")
-        wanted = replace(proposal, text=" ".join((text or proposal.text).split()))
+        wanted = replace(proposal, text=" ".join((proposal.text if text is None else text).split()))
         if not wanted.text:
             raise NotAcceptedError(proposal, "the new words are empty; name some")
         if replacing is not None:

@@ -31,7 +31,7 @@ class NothingToUndoError(Exception):
     """What should be taken back is not there, or was taken back already."""
 
     def __init__(self, what: str | None) -> None:
-        which = "no night changed anything yet" if what is None else f"nothing of “{what}” stands there any more"
+        which = "no change of a night stands" if what is None else f"nothing that stands there belongs to “{what}”"
         super().__init__(f"{which}; dream history shows what was changed")
 
 

@@ -116,3 +116,12 @@ def test_of_two_statements_of_one_night_the_newer_one_is_promoted(house: House) 
     house.night("2026-03-07T03:00")
     assert "Thursday" in house.read("MEMORY.md")
     assert "Tuesday" not in house.read("MEMORY.md")
+
+
+def test_of_a_list_the_lines_that_are_over_stay_behind(house: House) -> None:
+    house.write(
+        "memory/2026-03-02.md", "- Trip to Kyoto with Mika 6–9 March\n- The Kyoto guide book stands on the hall shelf\n"
+    )
+    asked(house, 3, "Kyoto", "Kyoto guide book and trip with Mika", "Kyoto shelf trip")
+    house.night("2026-03-10T03:00")
+    assert "Trip to Kyoto" not in house.read("MEMORY.md")

@@ -103,3 +103,10 @@ def test_an_unknown_proposal_is_one_sentence(house: House) -> None:
         1,
         "dream: no single proposal has the id “ffff”; dream review lists them with their ids\n",
     )
+
+
+def test_empty_words_are_refused(house: House) -> None:
+    (proposal,) = house.night("2026-03-06T03:00").proposed
+    result = review(house, "--edit", proposal.fragment, "")
+    assert (result.exit_code, "the new words are empty" in result.stderr) == (1, True)
+    assert not (house.root / "MEMORY.md").exists()

@@ -466,3 +466,17 @@ def test_entries_that_were_never_written_do_not_appear_after_their_night_was_tak
     house.write("DREAMS.md", "")
     house.night("2026-03-07T03:00")
     assert "March 6, 2026" not in house.read("DREAMS.md")
+
+
+def test_memory_goes_into_a_file_to_the_byte(house: House) -> None:
+    house.write("MEMORY.md", "# Mine\r\n\r\nno final newline")
+    result = CliRunner().invoke(dream, ["--workspace", str(house.root), "show"])
+    assert result.stdout_bytes == b"# Mine\r\n\r\nno final newline"
+
+
+def test_a_damaged_dream_diary_is_said_and_not_taken_for_an_empty_one(house: House) -> None:
+    garage(house)
+    house.night("2026-03-06T03:00")
+    house.write("DREAMS.md", house.read("DREAMS.md").replace("<!-- openclaw:dreaming:diary:end -->\n", ""))
+    result = CliRunner().invoke(dream, ["--workspace", str(house.root), "diary"])
+    assert (result.exit_code, "do not pair up" in result.stderr) == (1, True)

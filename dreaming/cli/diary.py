@@ -6,7 +6,7 @@ from dreaming import documents
 from dreaming.cli.common import Common, common_options, json_option, print_json, say
 from dreaming.home import DREAMS
 from dreaming.masking import masked
-from workspace.dreams import entries
+from workspace.dreams import entries, has_diary
 from workspace.lines import printable
 
 
@@ -17,7 +17,9 @@ from workspace.lines import printable
 def diary(common: Common, last: int, *, as_json: bool) -> None:
     """Print the newest entries of the dream diary, oldest first."""
     with common.open_to_read() as home:
-        shown = entries(masked(printable(home.files.read(DREAMS).text), home.lexicon, home.redaction))[-last:]
+        text = printable(home.files.read(DREAMS).text)
+        has_diary(text)  # damaged markers are said, they do not look like an empty diary
+        shown = entries(masked(text, home.lexicon, home.redaction))[-last:]
     if as_json:
         print_json(documents.diary(shown))
     elif not shown:

@@ -1,5 +1,6 @@
 """`dream history` and `dream show`: what changed the user's files, and how MEMORY.md stood."""
 
+import sys
 from collections.abc import Iterator
 from datetime import datetime
 
@@ -59,5 +60,6 @@ def show(common: Common, as_of: datetime | None, *, as_json: bool) -> None:
     if as_json:
         print_json(documents.show(found))
     else:
-        say(found.text.removesuffix("\n"))
+        # Into a file it goes as it is; only a terminal could obey what stands in it.
+        say(found.text.removesuffix("\n")) if sys.stdout.isatty() else click.echo(found.text, nl=False)
     complain(found.problems)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from dreaming.config import Config
-from dreaming.draft import Draft, composed, draft
+from dreaming.draft import Draft, composed, draft, headed
 from dreaming.gates import Exam, GateResult, Thresholds, results
 from dreaming.known import Claims, Kept, Known, claims
 from dreaming.phases.night import Night
@@ -12,7 +12,7 @@ from dreaming.scoring import Components, score
 from memory.concepts import Lexicon
 from memory.corrections import Claim, Verdict, judged, may_correct
 from memory.events import ended
-from memory.model import Candidate
+from memory.model import Candidate, Style
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ def deep(night: Night) -> DeepPlan:
 
 def examined(candidate: Candidate, night: Night, lines: Claims) -> Examined:
     """Score one candidate and ask every gate; explain and apply call this same function."""
-    planned = draft(candidate)
+    planned = _without_past(draft(candidate), candidate, night)
     done = promoted_on(candidate)
     said = _said(candidate, planned, night)
     verdicts = _verdicts(said, lines, night)
@@ -82,6 +82,20 @@ def examined(candidate: Candidate, night: Night, lines: Claims) -> Examined:
         corrects=verdicts.corrects,
     )
     return Examined(exam=exam, gates=results(exam))
+
+
+def _without_past(planned: Draft, candidate: Candidate, night: Night) -> Draft:
+    """Return a draft without the lines of a list whose event is over, unless that is all of it."""
+    fragment, day = candidate.fragment, candidate.place.day if candidate.place else night.date
+    if fragment.style is Style.PARAGRAPH:
+        return planned
+    ends = {n: ended(fragment.statements[n], said=day) for n in planned.positions}
+    past = [n for n, end in ends.items() if end is not None and end < night.date]
+    left = tuple(n for n in planned.positions if n not in past) or tuple(past[:1]) or planned.positions
+    if left == planned.positions:
+        return planned
+    body = composed([fragment.statements[n] for n in left], fragment.style)
+    return Draft(positions=left, text=headed(fragment.heading, body))
 
 
 def _peer(one: Examined, night: Night) -> Kept:
