@@ -82,6 +82,8 @@ def judged(new: Claim, old: Claim, lexicon: Lexicon) -> Verdict:
     if "doubt" in before.kinds | after.kinds or after.kinds & {"also", "once"}:
         return Verdict.NO
     verdict = _verdict(before, after, code)
+    if verdict is Verdict.NO and _is_announced_anew(before, after, code):
+        return Verdict.UNSURE
     if verdict is Verdict.REPLACES and not _one_subject(new, old, (before, after), code, lexicon):
         return Verdict.UNSURE
     return verdict
@@ -102,6 +104,17 @@ def _verdict(old: Reading, new: Reading, code: str) -> Verdict:
     if not new.kinds & {"head", "change", "now"}:
         return Verdict.UNSURE if _is_one_slot(change) else Verdict.NO
     return _cued(change, old, new, code)
+
+
+def _is_announced_anew(old: Reading, new: Reading, code: str) -> bool:
+    """Tell an announced correction of the same subject that names another day, time or number, and less beside it."""
+    if "head" not in new.kinds or not old.told or not new.asserted:
+        return False
+    same_subject = stem(old.told[0].text, code) == stem(new.asserted[0].text, code)
+    before = {(word.kind, word.text) for word in old.told if word.kind}
+    after = {(word.kind, word.text) for word in new.asserted if word.kind}
+    other = {kind for kind, _ in before - after} & {kind for kind, _ in after - before}
+    return same_subject and bool(other)
 
 
 def _is_ended(old: Reading, new: Reading, code: str) -> bool:

@@ -116,6 +116,21 @@ def test_headings_that_name_different_things_leave_it_open(old: str, new: str, v
     assert judged(claim(new, days=1), claim(old), LEXICON) is verdict
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Standup is on Tuesday at 9:30 in room Elm.", "Correction: standup is on Thursday now."),
+        ("周会定在每周二上午十点。", "更正：周会现在改到每周四上午十点。"),
+    ],
+)
+def test_an_announced_correction_that_says_less_leaves_it_open(old: str, new: str) -> None:
+    assert judged(claim(new, days=7), claim(old), LEXICON) is Verdict.UNSURE
+    assert (
+        judged(claim(new.replace("standup", "retro").replace("周会", "月会"), days=7), claim(old), LEXICON)
+        is Verdict.NO
+    )
+
+
 def test_two_names_with_one_stem_are_two_people() -> None:
     assert judged(claim("Corrección: Julia prefiere café"), claim("Julio prefiere té"), LEXICON) is Verdict.NO
 
