@@ -41,7 +41,9 @@ def _around(crontab: bytes) -> tuple[bytes | None, bytes]:
 
 
 def read() -> bytes:
-    """Return the crontab of the user; empty when there is none."""
+    """Return the crontab of the user; empty when there is none, or no program that keeps one."""
+    if shutil.which("crontab") is None:
+        return b""
     done = _crontab("-l")
     if done.returncode and b"no crontab for" not in done.stderr.lower():
         raise CrontabError(f"crontab -l failed: {done.stderr.decode('utf-8', 'replace').strip()}")
