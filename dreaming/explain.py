@@ -285,13 +285,13 @@ def origins(home: Home, what: str) -> tuple[Origin, ...]:
     place, spoken_of = named(what), home.promotions.spoken_of()
     first, last = place.start or 1, place.end or MAX_LINE
     found = [
-        (own.written.line, spoken_of[own.written.key, own.written.statements])
+        (own.written.line, spoken_of[own.written.mark])
         for own in layout(home.files.read(MEMORY).text).own
-        if own.place.start < last and own.place.stop >= first and (own.written.key, own.written.statements) in spoken_of
+        if own.place.start < last and own.place.stop >= first and own.written.mark in spoken_of
     ]
     if not found:
         raise NotPromotedError(what)
-    by_id = {promotion.id: promotion for promotion in home.promotions.all()}
+    by_id = home.promotions.by_id()
     every = events(home, None)
     return tuple(
         Origin(

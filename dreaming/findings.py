@@ -58,7 +58,7 @@ def doubles(home: Home, now: datetime) -> Iterator[Finding]:  # noqa: ARG001
     first: set[Key] = set()
     same = set(copies(page.own))
     for one in page.own:
-        key = (one.written.key, one.written.statements)
+        key = one.written.mark
         if key in first:
             yield Finding(
                 kind="double_marker",
@@ -75,7 +75,7 @@ def copies(own: Sequence[Own]) -> Iterator[Own]:
     """Yield the own lines that stand further up already, to the letter."""
     first: dict[Key, Own] = {}
     for one in own:
-        original = first.setdefault((one.written.key, one.written.statements), one)
+        original = first.setdefault(one.written.mark, one)
         if original is not one and original.written.raw == one.written.raw and not (original.hangs or one.hangs):
             yield one
 
@@ -88,7 +88,7 @@ def _wordings(text: str, page: Layout) -> Iterator[Finding]:
         if line.number - 1 not in page.outline.fenced:
             said[_folded(own[line.number].text if line.number in own else line.text)].append(line.number)
     for numbers in said.values():
-        marked = {(own[n].key, own[n].statements) for n in numbers if n in own}
+        marked = {own[n].mark for n in numbers if n in own}
         if marked and len(marked) + sum(n not in own for n in numbers) > 1:
             at = next(n for n in reversed(numbers) if n in own)
             others = ", ".join(str(n) for n in numbers if n != at)

@@ -5,6 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import takewhile
+from typing import TypeVar
 
 from dreaming.home import ATTEMPTS, DREAMS, MEMORY, Home
 from dreaming.masking import masked
@@ -16,6 +17,7 @@ from workspace.errors import ExternallyChangedError, WorkspaceError
 from workspace.files import Document
 from workspace.lines import split_lines
 
+T = TypeVar("T")
 PAGES = (MEMORY, DREAMS)
 """The files that the user writes too."""
 UNDO = "undo"
@@ -73,12 +75,22 @@ def note(home: Home, document: Document, why: Why, effects: Sequence[Effect] = (
 
 def rewrite(home: Home, name: str, change: Callable[[str], str], why: Why) -> int:
     """Change a file by a function of its text; again when somebody saved it meanwhile."""
-    for _ in range(ATTEMPTS - 1):
+
+    def once() -> int:
         document = home.files.read(name)
-        with suppress(ExternallyChangedError):
-            return write(home, document, change(document.text), why)
-    document = home.files.read(name)
-    return write(home, document, change(document.text), why)
+        return write(home, document, change(document.text), why)
+
+    return again(once)
+
+
+def again(work: Callable[[], T], *, between: Callable[[], None] = lambda: None) -> T:
+    """Do some work on a file, and do it anew, with something in between, when somebody saved the file meanwhile."""
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return work()
+        except ExternallyChangedError:
+            between()
+    return work()
 
 
 def recover(home: Home, *, now: datetime) -> None:
@@ -101,8 +113,8 @@ def recover(home: Home, *, now: datetime) -> None:
 
 
 def _stand(home: Home, change: Change, text: str) -> bool:
-    keys = {promotion.id: promotion.key for promotion in home.promotions.all()}
-    marked = {(line.key, line.statements) for line in durable.promoted(text)}
+    keys = {number: promotion.key for number, promotion in home.promotions.by_id().items()}
+    marked = {line.mark for line in durable.promoted(text)}
     return all((keys.get(e.promotion) in marked) == (e.after == State.IN_FORCE) for e in change.effects)
 
 
@@ -184,8 +196,9 @@ def _seen_after(home: Home, document: Document, before: Image | None, text: str)
     most = min(len(old), len(new)) - first
     pairs = zip(reversed(old), reversed(new), strict=False)
     last = min(most, sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)))
-    middle = _seen(home, "".join((_heading_above(new, first), *new[first : len(new) - last]))).text
-    changed = split_lines(middle)[bool(_heading_above(new, first)) :]
+    heading = _heading_above(new, first)
+    middle = _seen(home, "".join((heading, *new[first : len(new) - last]))).text
+    changed = split_lines(middle)[bool(heading) :]
     whole = "".join((*shown[:first], *changed, *shown[len(shown) - last :]))
     return Image(digest=digest_of(text), text=whole)
 

@@ -11,6 +11,7 @@ from dreaming.rereading import standing
 from memory.corrections import Claim
 from memory.model import Candidate, place
 from memory.promotions import TAKEN_BACK, Key, Promotion, State, numbered
+from memory.trust import redacted
 from workspace import durable
 
 
@@ -22,7 +23,7 @@ def recover(home: Home, *, now: datetime) -> None:
     """
     home.files.tidy()
     recover_files(home, now=now)
-    written = {(line.key, line.statements) for line in durable.promoted(home.files.read(MEMORY).text)}
+    written = {line.mark for line in durable.promoted(home.files.read(MEMORY).text)}
     promotions = home.promotions
     with home.store.writing():
         promotions.withdraw(p.id for p in promotions.all(State.PLANNED) if p.key not in written)
@@ -56,7 +57,7 @@ def stands(home: Home, promotion: Promotion, *, now: datetime) -> bool:
 def replaced(home: Home, made: Iterable[Promotion]) -> Mapping[int, str]:
     """Return what promotions correct, by the id of the promotion that says it."""
     wanted = {one.replaces for one in made if one.replaces is not None}
-    return {one.id: one.text for one in home.promotions.all() if one.id in wanted} if wanted else {}
+    return {key: one.text for key, one in home.promotions.by_id().items() if key in wanted} if wanted else {}
 
 
 def line_of(promotion: Promotion) -> durable.Line:
@@ -135,6 +136,12 @@ def lines_before(home: Home, text: str, night: date | None) -> list[str]:
 
 def edited(home: Home, text: str) -> frozenset[Key]:
     """Return the lines the user reworded: their words are never dropped."""
-    as_written = {p.key: durable.wording(p.text) for p in home.promotions.all(State.IN_FORCE)}
-    marks = ((line.key, line.statements, line.text) for line in durable.promoted(text))
-    return frozenset((key, part) for key, part, words in marks if as_written.get((key, part), words) != words)
+    standing = {promotion.key: promotion for promotion in home.promotions.all(State.IN_FORCE)}
+    lines = [line for line in durable.promoted(text) if line.mark in standing]
+    return frozenset(line.mark for line in lines if is_reworded(home, line.text, standing[line.mark]))
+
+
+def is_reworded(home: Home, words: str, promotion: Promotion) -> bool:
+    """Tell whether a line says something else than was promoted; what is hidden by now makes no difference."""
+    written = durable.wording(promotion.text)
+    return words != written and redacted(words, home.redaction)[0] != redacted(written, home.redaction)[0]

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime
+from functools import partial
 
-from dreaming.history import Why, write
-from dreaming.home import ATTEMPTS, MEMORY, Home, archive_name
+from dreaming.history import Why, again, write
+from dreaming.home import MEMORY, Home, archive_name
 from dreaming.known import known
 from dreaming.ledger import edited, line_of, lines_before, made, recover
 from dreaming.phases.deep import Examined, repeated
@@ -16,7 +17,7 @@ from memory.model import Candidate, Kind, StatementId
 from memory.promotions import Key, Promotion, State
 from memory.trust import flaws
 from workspace import durable
-from workspace.errors import ExternallyChangedError, WorkspaceError
+from workspace.errors import WorkspaceError
 from workspace.files import Document
 
 QUOTING = frozenset({"stands_alone", "not_promoted"})
@@ -41,12 +42,8 @@ def promote(home: Home, eligible: Sequence[Examined], *, night: date, now: datet
     Raise ExternallyChangedError when the file kept changing, NotWritableError and the like when it cannot be
     written; then nothing was promoted.
     """
-    for _ in range(ATTEMPTS - 1):
-        try:
-            return _promote(home, eligible, night=night, now=now)
-        except ExternallyChangedError:
-            recover(home, now=now)
-    return _promote(home, eligible, night=night, now=now)
+    work = partial(_promote, home, eligible, night=night, now=now)
+    return again(work, between=partial(recover, home, now=now))
 
 
 def _promote(home: Home, eligible: Sequence[Examined], *, night: date, now: datetime) -> Outcome:
@@ -80,9 +77,9 @@ def accepted(home: Home, proposal: Promotion, *, now: datetime) -> Refusal | Non
     Raise ExternallyChangedError, NotWritableError and the like; then it is a proposal still.
     """
     desk = _Desk(home, proposal.night)
-    again = known(durable.said(desk.document.text)).repeated(proposal.text)
-    if again:
-        return Refusal(fragment=proposal.fragment, gate="not_promoted", reason=f"{MEMORY} says it already: “{again}”")
+    said = known(durable.said(desk.document.text)).repeated(proposal.text)
+    if said:
+        return Refusal(fragment=proposal.fragment, gate="not_promoted", reason=f"{MEMORY} says it already: “{said}”")
     unfit = flaws(proposal.text, home.redaction)
     if unfit:
         reason = f"it is not fit to be remembered: {', '.join(unfit)}"
@@ -156,11 +153,11 @@ def _write(home: Home, desk: _Desk, *, now: datetime, reason: str = "what the ni
         planned = home.promotions.plan(promotion for promotion in desk.chosen if not promotion.id)
     ends = {State.DROPPED: desk.revision.dropped, State.SUPERSEDED: desk.revision.replaced}
     gone = [
-        Effect(promotion=standing[key].id, before=State.IN_FORCE, after=state)
+        Effect(promotion=standing[line.mark].id, before=State.IN_FORCE, after=state)
         for state, sections in ends.items()
         for section in sections
         for line in section.lines
-        if (key := (line.key, line.statements)) in standing
+        if line.mark in standing
     ]
     known = [(promotion.id, promotion.state) for promotion in desk.chosen if promotion.id]
     begun = [*known, *((key, State.PLANNED) for key in planned)]
@@ -189,7 +186,7 @@ def _archive(home: Home, desk: _Desk, *, now: datetime) -> tuple[int, Document |
     corrections = desk.replaced(desk.chosen)
     for section in revision.replaced:
         for line in section.lines:
-            reason = f"corrected by “{corrections[(line.key, line.statements)].text}”"
+            reason = f"corrected by “{corrections[line.mark].text}”"
             alone = durable.Dropped(day=section.day, lines=(line,))
             text = durable.archived(text, [alone], on=on, reason=reason)
     why = Why(kind="archive", reason="what had to make room or was corrected", now=now, night=desk.night)
@@ -199,14 +196,14 @@ def _archive(home: Home, desk: _Desk, *, now: datetime) -> tuple[int, Document |
 def _promotion(home: Home, one: Examined, desk: _Desk, *, night: date) -> Promotion | Refusal:
     candidate, positions = one.candidate, one.exam.draft.positions
     said = known(desk.lines)
-    again = repeated(one.exam.draft, candidate, said) or _spent(candidate, positions, desk)
-    there = None if again else standing(home, candidate)
-    if again is None and there is None:
+    twin = repeated(one.exam.draft, candidate, said) or _spent(candidate, positions, desk)
+    there = None if twin else standing(home, candidate)
+    if twin is None and there is None:
         return _refused(candidate, "source", "source gone: the statement was edited or deleted")
     made = None if there is None else written(home, candidate.fragment, there, positions)
-    again = again or (said.repeated(made.text) if made else None)
-    if again or there is None or made is None:
-        return _refused(candidate, "not_promoted", f"MEMORY.md says or said it already: “{again}”")
+    twin = twin or (said.repeated(made.text) if made else None)
+    if twin or there is None or made is None:
+        return _refused(candidate, "not_promoted", f"MEMORY.md says or said it already: “{twin}”")
     unfit = flaws(f"{candidate.fragment.heading}: {made.text}", home.redaction)
     if unfit:
         return _refused(candidate, "clean", f"not fit to be remembered: {', '.join(unfit)}")

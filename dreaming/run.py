@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from hashlib import sha256
 
 from dreaming import ledger, pages, promote
 from dreaming.home import Home
-from dreaming.known import known, known_as_taken_back
+from dreaming.known import known
 from dreaming.phases.deep import Examined, deep, promoted_on
 from dreaming.phases.light import LightPlan, light, lively
 from dreaming.phases.night import Night
@@ -112,7 +112,7 @@ def run_deep(run: Run) -> None:
     """Promote what passes every gate; what an earlier run of the night promoted keeps its place."""
     home = run.home
     recalled = (c for c in _candidates(run, home.store.recalled(tonight=run.night)) if promoted_on(c) is None)
-    plan = deep(_night(run, tuple(recalled), lines=_lines(run)))
+    plan = deep(_with_memory(run, _night(run, tuple(recalled))))
     outcome = _promoted(run, plan.eligible)
     tonight = {promotion.fragment for promotion in ledger.made(home, run.night)}
     refused = tuple(one for one in plan.examined if one.failed and one.candidate.id not in tonight)
@@ -199,7 +199,7 @@ def _deep_story(
     )
 
 
-def _night(run: Run, candidates: Sequence[Candidate], lines: Sequence[str] | None = None) -> Night:
+def _night(run: Run, candidates: Sequence[Candidate]) -> Night:
     journal = run.home.journal
     entries = run.home.narratives.told(before=run.night, limit=ENTRIES_REMEMBERED)
     told = {one for entry in entries for one in entry.fragments}
@@ -211,11 +211,16 @@ def _night(run: Run, candidates: Sequence[Candidate], lines: Sequence[str] | Non
         told=frozenset(told),
         staged_before=journal.staged_before(run.night),
         lexicon=run.home.lexicon,
-        known=known(lines or ()),
-        kept=() if lines is None else ledger.kept(run.home, now=run.began, tonight=run.night),
-        taken_back=known_as_taken_back(())
-        if lines is None
-        else ledger.taken_back(run.home, now=run.began, tonight=run.night),
+    )
+
+
+def _with_memory(run: Run, night: Night) -> Night:
+    """Return the night with what `MEMORY.md` says and said, which deep alone asks for."""
+    return replace(
+        night,
+        known=known(_lines(run)),
+        kept=ledger.kept(run.home, now=run.began, tonight=run.night),
+        taken_back=ledger.taken_back(run.home, now=run.began, tonight=run.night),
     )
 
 

@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from functools import partial
 
-from dreaming.history import Why, rewrite, write
-from dreaming.home import ATTEMPTS, DREAMS, Home
+from dreaming.history import Why, again, rewrite, write
+from dreaming.home import DREAMS, Home
 from dreaming.narrators.choice import chosen
 from dreaming.narrators.entry import Graduate, Material, Narrator, Request
 from dreaming.narrators.fitness import is_fit, tellable
@@ -20,7 +21,7 @@ from memory.narratives import Narrative, Telling
 from memory.promotions import Promotion
 from memory.trust import redacted
 from workspace import dreams
-from workspace.errors import ExternallyChangedError, WorkspaceError
+from workspace.errors import WorkspaceError
 
 TEXTS = {Phase.LIGHT: 12, Phase.REM: 8, Phase.DEEP: 12}
 GRADUATES = 5
@@ -274,10 +275,7 @@ def archive_name(year: int) -> str:
 
 def archive(home: Home, *, now: datetime) -> None:
     """Move entries there is no room for to the archive of the year; again when somebody saved the diary meanwhile."""
-    for _ in range(ATTEMPTS - 1):
-        with suppress(ExternallyChangedError):
-            return _archive(home, now=now)
-    return _archive(home, now=now)
+    again(partial(_archive, home, now=now))
 
 
 def _archive(home: Home, *, now: datetime) -> None:

@@ -48,7 +48,7 @@ def events(home: Home, what: str | None) -> tuple[Event, ...]:
 
     Raise UnknownChangeError.
     """
-    by_id = {promotion.id: promotion for promotion in home.promotions.all()}
+    by_id = home.promotions.by_id()
     found = tuple(
         Event(
             change=change,

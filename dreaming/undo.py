@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dreaming.history import REDO, UNDO, Why, digest, note, notice, standing, write
 from dreaming.home import DREAMS, MEMORY, Home, archive_name
-from dreaming.ledger import line_of, recover
+from dreaming.ledger import is_reworded, line_of, recover
 from memory.changes import Change, Effect
 from memory.model import Phase
 from memory.promotions import HOLDING, TAKEN_BACK, Key, Promotion, State
@@ -217,7 +217,7 @@ def _of_night(home: Home, changes: Iterable[Change], night: date | None) -> _Pla
 
 def _corrected(home: Home, out: Iterable[Promotion]) -> tuple[Promotion, ...]:
     """Return what promotions took the place of; of one that was taken back since, what that took the place of."""
-    by_id = {promotion.id: promotion for promotion in home.promotions.all()}
+    by_id = home.promotions.by_id()
     found = []
     for promotion in out:
         older = by_id.get(promotion.replaces or 0)
@@ -241,7 +241,7 @@ def _last_undone(home: Home) -> tuple[_Plan, str]:
         raise NothingToRedoError
     last = undone[-1]
     changes = tuple(change for change in undone if (change.at, change.reason) == (last.at, last.reason))
-    by_id = {promotion.id: promotion for promotion in home.promotions.all()}
+    by_id = home.promotions.by_id()
     effects = [e for change in changes for e in change.effects if _still(by_id.get(e.promotion), e)]
     moves = _Moves(
         out=tuple(by_id[e.promotion] for e in effects if e.after == State.IN_FORCE),
@@ -259,13 +259,13 @@ def _still(promotion: Promotion | None, effect: Effect) -> bool:
 
 
 def _reworded(home: Home, out: Iterable[Promotion]) -> list[Conflict]:
-    """Return the lines that the user reworded or wrote something under; what is hidden by now makes no difference."""
+    """Return the lines that the user reworded or wrote something under."""
     wanted = {promotion.key: promotion for promotion in out}
     hide = partial(_hidden, home)
     found = []
     for own in layout(home.files.read(MEMORY).text).own:
-        promotion = wanted.get((own.written.key, own.written.statements))
-        if promotion and (own.hangs or hide(own.written.text) != hide(durable.wording(promotion.text))):
+        promotion = wanted.get(own.written.mark)
+        if promotion and (own.hangs or is_reworded(home, own.written.text, promotion)):
             words = hide(own.written.text) or "nothing"
             found.append(Conflict(file=MEMORY, line=own.written.line, written=hide(promotion.text), found=words))
     return found
@@ -342,15 +342,17 @@ def _memory_step(home: Home, plan: _Plan, why: Why) -> tuple[list[_Step], tuple[
         text, back = exact.text, moves.back
     left = [f"“{one.text}” has no room in {MEMORY} and stays in the archive" for one in moves.back if one not in back]
     states = {**moves.states, **dict.fromkeys((one.id for one in back), State.IN_FORCE)}
-    known = {promotion.id: promotion.state for promotion in home.promotions.all()}
-    effects = tuple(Effect(promotion=key, before=known[key], after=state) for key, state in sorted(states.items()))
+    by_id = home.promotions.by_id()
+    effects = tuple(
+        Effect(promotion=key, before=by_id[key].state, after=state) for key, state in sorted(states.items())
+    )
     undoes = tuple(change.id for change in plan.changes if change.file == MEMORY)
     own = replace(why, undoes=undoes)
     return [_Step(document=document, text=text, why=own, effects=effects)], back, left
 
 
 def _marks(text: str) -> frozenset[Key]:
-    return frozenset((line.key, line.statements) for line in durable.promoted(text))
+    return frozenset(line.mark for line in durable.promoted(text))
 
 
 def _expected(home: Home, moves: _Moves) -> frozenset[Key]:
@@ -378,9 +380,7 @@ def _archive_steps(home: Home, plan: _Plan, why: Why, *, back: Sequence[Promotio
     keys, again = {promotion.key for promotion in back}, {promotion.key for promotion in plan.moves.archived}
     on = home.local_date(why.now)
     lines = [own.written for own in layout(home.files.read(MEMORY).text).own]
-    moved = [
-        durable.Dropped(day=line.day or on, lines=(line,)) for line in lines if (line.key, line.statements) in again
-    ]
+    moved = [durable.Dropped(day=line.day or on, lines=(line,)) for line in lines if line.mark in again]
     whole = _Plan(night=plan.night, changes=plan.changes if len(back) == len(plan.moves.back) else (), moves=plan.moves)
     changed = {change.file for change in plan.changes if change.file.startswith("memory/archive/MEMORY-")}
     names = {*home.archives(), *changed, *([archive_name(on.year)] if moved else [])}

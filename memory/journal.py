@@ -71,13 +71,6 @@ class Journal:
         """Record that a run of the night reached its end."""
         self.connection.execute("UPDATE night SET finished_at = ? WHERE date = ?", (stamp(now), night.isoformat()))
 
-    def began_before(self, night: date) -> datetime | None:
-        """Return when the last earlier night began; None on the first."""
-        row = self.connection.execute(
-            "SELECT max(started_at) FROM night WHERE date < ?", (night.isoformat(),)
-        ).fetchone()
-        return None if row[0] is None else datetime.fromisoformat(row[0])
-
     def nights(self, *, limit: int) -> tuple[NightRecord, ...]:
         """Return the latest nights, newest first."""
         rows = self.connection.execute(

@@ -132,6 +132,10 @@ class Promotions:
         written = self._written([row[0] for row in found])
         return tuple(_promotion(dict(zip(names, row, strict=True)), written.get(row[0], ())) for row in found)
 
+    def by_id(self) -> Mapping[int, Promotion]:
+        """Return every promotion by its number, which changes and corrections name it by."""
+        return {one.id: one for one in self.all()}
+
     def spoken_of(self, *, but: date | None = None) -> Mapping[Key, Promotion]:
         """Return for each key the promotion that a marker speaks of: the one that holds it, else the last.
 

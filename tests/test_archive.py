@@ -64,3 +64,12 @@ def test_one_line_of_memory_says_where_the_archive_is(house: House) -> None:
     assert house.read("MEMORY.md").count(POINTER) <= 1
     house.search("older memories archive", "2026-03-16T10:00")
     assert not [one for one in house.search("older memories", "2026-03-16T10:00").results if "archive/" in one.text]
+
+
+def test_a_line_with_a_word_that_is_hidden_by_now_makes_room_like_any_other(house: House) -> None:
+    house.settings["redact.patterns"] = ["Kestrel"]
+    house.write("memory/2026-03-12.md", "- Cabin key hangs behind the stove\n")
+    asked(house, 12, "cabin key", "where is the key of the cabin", "key behind the stove")
+    (promotion,) = house.night("2026-03-15T03:00").promoted
+    assert "Cabin key" in promotion.text
+    assert "Kestrel" not in house.read("MEMORY.md")

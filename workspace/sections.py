@@ -35,6 +35,11 @@ class Written:
     line: int
     raw: str
 
+    @property
+    def mark(self) -> tuple[str, str]:
+        """What its marker says: the key, and the statements it was made of."""
+        return self.key, self.statements
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Own:
