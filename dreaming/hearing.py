@@ -56,7 +56,7 @@ def hear(home: Home, *, now: datetime) -> Hearing:
         if one.name in known and one.name not in cursors:  # the rules of reading changed
             ear.forget(one)
         ear.read_on(one)
-    problems = [*ear.problems, *(with_vectors(home, at_most=-1) if changed else ())]
+    problems = [*ear.problems, *(with_vectors(home, at_most=-1, patient=True) if changed else ())]
     return Hearing(read=len(changed), messages=ear.messages, gone=len(gone), problems=tuple(problems))
 
 

@@ -59,7 +59,7 @@ def run_night(home: Home, *, phases: Sequence[Phase], now: datetime, progress: P
         with suppress(WorkspaceError):  # said once, when the promotions are written
             ledger.recover(home, now=now)
         notice(home, now=now)
-        observed = observe(home, now=now, vectors_at_most=-1)
+        observed = observe(home, now=now, vectors_at_most=-1, patient=True)
         heard = hear(home, now=now)
         run = _begun(home, now=now)
         for phase in Phase:

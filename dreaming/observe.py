@@ -1,6 +1,8 @@
 """Reading the diaries into the store: only what changed, each file on its own."""
 
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -16,9 +18,10 @@ from memory.model import ORIGIN_SCORES, Fragment, Kind, Sighting
 from memory.purging import purge, rewrite
 from memory.sources import SourceFile, Stamp
 from memory.trust import redacted
-from memory.vectors import keep_vectors
+from memory.vectors import has_vectors, keep_vectors
 from workspace import diary
 from workspace.errors import Problem, UnreadableError
+from workspace.lock import turn
 
 VECTORS_BEFORE_A_SEARCH = 256
 """About a second's work; the night makes the rest."""
@@ -26,8 +29,15 @@ READING = "2"
 """Version of how a file becomes fragments and what is unfit in them; raise it when that changes: all is read anew."""
 FILES = (Kind.DIARY, Kind.MEMORY)
 """What stands in Markdown files below the diary folder."""
-BATCH = 64
-"""Files read in one transaction: searches get their turn in between, a kill loses little."""
+BATCH = 8
+"""Files stored in one transaction: votes get their turn in between, a kill loses little."""
+FEW = 8
+"""Files that another process will have read in a moment: a search waits for these, and does without more."""
+WAIT_SECONDS, NIGHT_WAIT_SECONDS = 0.5, 60.0
+"""How long a search, and a night, wait for another process that reads the same files."""
+POLL_SECONDS = 0.003
+READING_FILES, EMBEDDING = "reading", "embedding"
+"""Work that one process at a time does for all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,10 +58,34 @@ class Observation:
         return tuple(one for one in self.problems if one not in self.misnamed)
 
 
-def observe(home: Home, *, now: datetime, vectors_at_most: int = VECTORS_BEFORE_A_SEARCH) -> Observation:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Unread:
+    """Files that changed or are gone since the store knew them, and what it knows of them."""
+
+    changed: Sequence[diary.Diary]
+    gone: Sequence[str]
+    known: Mapping[str, Stamp]
+
+    def __len__(self) -> int:
+        return len(self.changed) + len(self.gone)
+
+    def still(self, home: Home) -> "_Unread":
+        """Return what of it nobody has read meanwhile."""
+        known = home.sources.stamps([*(found.path for found in self.changed), *self.gone])
+        return _Unread(
+            changed=[found for found in self.changed if _is_new(found, known)],
+            gone=[path for path in self.gone if path in known],
+            known=known,
+        )
+
+
+def observe(
+    home: Home, *, now: datetime, vectors_at_most: int = VECTORS_BEFORE_A_SEARCH, patient: bool = False
+) -> Observation:
     """Bring the store up to date with the diaries; unchanged ones cost a look at their stamp.
 
-    Vectors are made of what has none yet, so many at most; a negative number makes them all.
+    What another process is reading just now is left to it: one that is `patient` waits for that, others do without what
+    takes long, and say so. Vectors are made of what has none yet, so many at most; a negative number makes them all.
     """
     wanted = home.config.workspace
     listing = diary.diaries(
@@ -59,48 +93,111 @@ def observe(home: Home, *, now: datetime, vectors_at_most: int = VECTORS_BEFORE_
     )
     _derive_anew(home)
     known = home.sources.known(*FILES)
-    changed = [found for found in listing.diaries if known.get(found.path) != (str(found.day), *found.stamp)]
+    changed = [found for found in listing.diaries if _is_new(found, known)]
     gone = sorted(known.keys() - {found.path for found in listing.diaries})
-    problems = list(listing.problems)
-    for start in range(0, len(changed), BATCH):
-        with home.store.writing():
-            for found in changed[start : start + BATCH]:
-                problems += _read(home, found, known.get(found.path), now=now)
-    if gone:
-        with home.store.writing():
-            for path in gone:
-                home.sources.forget(path, now=now)
-    trouble = with_vectors(home, at_most=vectors_at_most)
+    problems = list(map(str, listing.problems))
+    unread = _Unread(changed=changed, gone=gone, known=known)
+    with _turn(home, unread, patient=patient) as (mine, others):
+        problems += _read_all(home, mine, now=now)
+    if others:
+        problems.append(f"another process is reading {others} notes just now; ask again soon for what they say")
+    trouble = with_vectors(home, at_most=vectors_at_most, patient=patient)
     misnamed = tuple(map(str, listing.misnamed))
     return Observation(
-        read=len(changed), gone=len(gone), problems=(*map(str, problems), *misnamed, *trouble), misnamed=misnamed
+        read=len(mine.changed), gone=len(mine.gone), problems=(*problems, *misnamed, *trouble), misnamed=misnamed
     )
 
 
-def with_vectors(home: Home, *, at_most: int) -> tuple[str, ...]:
-    """Make missing vectors; without them the memory is found by its words."""
-    if home.embedder is None:
+def _is_new(found: diary.Diary, known: Mapping[str, Stamp]) -> bool:
+    return known.get(found.path) != (str(found.day), *found.stamp)
+
+
+@contextmanager
+def _turn(home: Home, unread: _Unread, *, patient: bool) -> Iterator[tuple[_Unread, int]]:
+    """Yield what this process has to read, and how much is left to another one that is at it."""
+    if not unread:
+        yield unread, 0
+        return
+    until = time.monotonic() + (NIGHT_WAIT_SECONDS if patient else WAIT_SECONDS)
+    with _its_turn(home, READING_FILES) as got:
+        while unread and not got():
+            if time.monotonic() > until or (len(unread) > FEW and not patient):
+                nothing = _Unread(changed=(), gone=(), known={})
+                yield (unread, 0) if patient else (nothing, len(unread))
+                return
+            time.sleep(POLL_SECONDS)
+            unread = unread.still(home)
+        yield unread.still(home), 0
+
+
+def _read_all(home: Home, unread: _Unread, *, now: datetime) -> Iterable[str]:
+    problems: list[Problem] = []
+    for start in range(0, len(unread.changed), BATCH):
+        # Outside the transaction: whoever records a vote meanwhile need not wait.
+        batch = unread.changed[start : start + BATCH]
+        opened = [_opened(home, one, unread.known.get(one.path), problems) for one in batch]
+        with home.store.writing():
+            for one in filter(None, opened):
+                _keep(home, one, unread.known.get(one.source.path), now=now)
+    if unread.gone:
+        with home.store.writing():
+            for path in unread.gone:
+                home.sources.forget(path, now=now)
+    return map(str, problems)
+
+
+def with_vectors(home: Home, *, at_most: int, patient: bool) -> tuple[str, ...]:
+    """Make missing vectors, unless another process is at it; without them the memory is found by its words."""
+    if home.embedder is None or not at_most or has_vectors(home.store, home.embedder):
         return ()
-    try:
-        keep_vectors(home.store, home.embedder, at_most=at_most)
-    except EmbedderError as error:
-        return (str(error),)
+    with _its_turn(home, EMBEDDING) as got:
+        if not got() and not patient:
+            return ()
+        try:
+            keep_vectors(home.store, home.embedder, at_most=at_most)
+        except EmbedderError as error:
+            return (str(error),)
     return ()
 
 
-def _read(home: Home, found: diary.Diary, known: Stamp | None, *, now: datetime) -> Iterable[Problem]:
+def _its_turn(home: Home, work: str) -> AbstractContextManager[Callable[[], bool]]:
+    """Let this process try for its turn at some work; a copy of the store is nobody else's."""
+    return nullcontext(lambda: True) if home.dry else turn(home.root, work)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Opened:
+    """A file and what was seen in it; None when only its stamp is another."""
+
+    source: SourceFile
+    seen: Sequence[tuple[Fragment, Sighting]] | None
+
+
+def _opened(home: Home, found: diary.Diary, known: Stamp | None, problems: list[Problem]) -> _Opened | None:
+    """Read a file, and add to the problems what is wrong with it; None when it cannot be read."""
     try:
         text = diary.read(home.root, found.path, folder=home.config.workspace.diaries)
     except UnreadableError as error:
-        return (error.problem,)
+        problems.append(error.problem)
+        return None
     kind = Kind.DIARY if found.dated else Kind.MEMORY
     source = SourceFile(path=found.path, kind=kind, day=found.day, stamp=found.stamp, digest=text.digest)
     same_day = known is not None and known[0] == str(found.day)
     if same_day and home.sources.digest(found.path) == source.digest:
-        home.sources.touch(source)
-        return ()
-    home.sources.replace(source, list(seen(home, source, text.text)), now=now)
-    return (*text.problems, *_left_out(found.path, text.text))
+        return _Opened(source=source, seen=None)
+    problems += (*text.problems, *_left_out(found.path, text.text))
+    return _Opened(source=source, seen=tuple(seen(home, source, text.text)))
+
+
+def _keep(home: Home, opened: _Opened, known: Stamp | None, *, now: datetime) -> None:
+    """Store what was seen in a file, unless another process did so meanwhile."""
+    path = opened.source.path
+    if home.sources.stamps([path]).get(path) != known:
+        return
+    if opened.seen is None:
+        home.sources.touch(opened.source)
+    else:
+        home.sources.replace(opened.source, opened.seen, now=now)
 
 
 def _left_out(path: str, text: str) -> Iterable[Problem]:
@@ -142,6 +239,9 @@ def _derive_anew(home: Home) -> None:
     if not stale:
         return
     with home.store.writing():
+        stale = [
+            rule for rule in stale if home.store.setting(rule[0]) != rule[1]
+        ]  # another process may have been first
         for name, value, derive in stale:
             derive()
             home.store.set_setting(name, value)

@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 
 from dreaming.home import Home
 from dreaming.observe import observe
-from dreaming.places import PAGES, NoSuchLinesError, Page, Source, Standing, fragments, opened, pages, place_of
+from dreaming.places import PAGES, NoSuchLinesError, Page, Source, Standing, opened, pages, place_of
 from memory import search as ranking
 from memory.concepts import is_telling
 from memory.embedders import EmbedderError
@@ -18,7 +18,7 @@ from memory.sentences import sentence_ends
 from memory.store import NotRecordedError, Vote
 from memory.trust import redacted
 from workspace.errors import WorkspaceError
-from workspace.readable import ReadableLine, readable
+from workspace.readable import ReadableLine, parts, readable
 
 VOTE_FROM = 0.3
 """A hit below this relevance is returned but is no vote (SPEC 12)."""
@@ -116,8 +116,8 @@ def search(
     returned = _returned(hits, lines, limit)
     least = _least(hits, lines)
     answers = [one for one in returned if one.relevance >= least]
-    votes = _votes(home, [one for one in answers if isinstance(one, ranking.Hit)], now)
-    votes += _shown_votes(home, [one for one in answers if isinstance(one, _Line) and one.votes], terms, now)
+    votes = _votes(home, [one for one in answers if isinstance(one, ranking.Hit)])
+    votes += _shown_votes(home, [one for one in answers if isinstance(one, _Line) and one.votes], terms)
     trouble = _record(home, votes, query=query, surface=surface, now=now)
     results = tuple(_result(one, terms, recorded=not trouble and one.relevance >= least) for one in returned)
     return Found(query=query, results=results, problems=(*observed.trouble, *silent, *trouble))
@@ -244,11 +244,18 @@ def _around_the_best(text: str, terms: Sequence[Term]) -> str:
 
 
 def _readable(home: Home, page: Page, terms: Sequence[Term]) -> Iterable[ReadableLine]:
-    """Return the lines of a page without secrets; of an archive, which grows every year, only those that answer."""
-    if not page.is_archive:
-        return readable(redacted(_page(home, page.name), home.redaction)[0])
-    answering = (one for one in readable(_page(home, page.name)) if relevance(one.text, terms) >= VOTE_FROM)
-    return (replace(one, text=redacted(one.text, home.redaction)[0]) for one in answering)
+    """Return the lines of a page that may answer, without secrets.
+
+    Looking for these costs more than reading: only the parts that may answer are looked through, and each once in the
+    life of a process; of an archive, which grows every year, only the lines.
+    """
+    for above, part in parts(_page(home, page.name)):
+        answering = {line.number: line for line in readable(part) if relevance(line.text, terms) >= VOTE_FROM}
+        if page.is_archive:
+            shown = [replace(line, text=redacted(line.text, home.redaction)[0]) for line in answering.values()]
+        else:
+            shown = list(readable(redacted(part, home.redaction)[0])) if answering else []
+        yield from (replace(line, number=line.number + above) for line in shown if line.number in answering)
 
 
 def _page(home: Home, name: str) -> str:
@@ -264,21 +271,19 @@ def _least(hits: Sequence[ranking.Hit], lines: Sequence[_Line]) -> float:
     return max(VOTE_FROM, VOTE_SHARE * max(shares, default=0.0))
 
 
-def _votes(home: Home, voting: Sequence[ranking.Hit], now: datetime) -> list[tuple[StatementId, float]]:
+def _votes(home: Home, voting: Sequence[ranking.Hit]) -> list[tuple[StatementId, float]]:
     """Return the votes of fragments, for the statements that answered."""
-    ids = {c.id: c.fragment.statement_ids for c in fragments(home, [hit.id for hit in voting], now=now)}
-    return [(ids[hit.id][n], hit.relevance) for hit in voting if hit.id in ids for n in hit.answered]
+    said = home.store.statements([hit.id for hit in voting])
+    return [(said[hit.id][n][0], hit.relevance) for hit in voting for n in hit.answered if hit.id in said]
 
 
-def _shown_votes(
-    home: Home, shown: Sequence[_Line], terms: Sequence[Term], now: datetime
-) -> list[tuple[StatementId, float]]:
+def _shown_votes(home: Home, shown: Sequence[_Line], terms: Sequence[Term]) -> list[tuple[StatementId, float]]:
     """Return the votes of lines that show a fragment, for the statements of the fragment that answer."""
     scores = {FragmentId(line.fragment): line.relevance for line in shown if line.fragment is not None}
     return [
-        (candidate.fragment.statement_ids[n], scores[candidate.id])
-        for candidate in fragments(home, sorted(scores), now=now)
-        for n in ranking.answered(candidate.fragment.statements, terms)
+        (said[n][0], scores[fragment])
+        for fragment, said in home.store.statements(sorted(scores)).items()
+        for n in ranking.answered([text for _, text in said], terms)
     ]
 
 

@@ -51,6 +51,15 @@ class Sources:
         )
         return {row[0]: row[1:] for row in rows}
 
+    def stamps(self, paths: Iterable[str]) -> dict[str, Stamp]:
+        """Return day and stamp of those of some files that are known, by path."""
+        rows = self.connection.execute(
+            "SELECT path, day, size, mtime_ns, ctime_ns FROM source_file"
+            " WHERE path IN (SELECT value FROM json_each(?))",
+            (listed(paths),),
+        )
+        return {row[0]: row[1:] for row in rows}
+
     def digest(self, path: str) -> str | None:
         """Return the digest of the bytes a file had when it was read."""
         row = self.connection.execute("SELECT digest FROM source_file WHERE path = ?", (path,)).fetchone()

@@ -86,7 +86,7 @@ class Store:
     def open(cls, path: Path) -> "Store":
         """Open or create the store; raise NewerStoreError, or BrokenStoreError with the reason."""
         for part in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
-            if part.exists() and not os.access(part, os.W_OK):
+            if _is_read_only(part):
                 # SQLite would give its side files the same mode, and they stay so.
                 raise BrokenStoreError(part, "it is read-only")
         try:
@@ -293,6 +293,11 @@ class Store:
             )
         return found
 
+    def statements(self, ids: Sequence[FragmentId]) -> dict[FragmentId, list[tuple[StatementId, str]]]:
+        """Return id and text of the statements of fragments, in their order."""
+        rows = self.db.conn.execute(sql("said_by"), {"ids": listed(ids)})
+        return grouped(rows, lambda row: (StatementId(row[0]), row[1]))
+
     def counts(self) -> Mapping[str, int]:
         """Return how much the store holds: fragments, live ones, sightings, recalls, source files."""
         return dict(zip(COUNTED, self.db.conn.execute(sql("counts")).fetchone(), strict=True))
@@ -327,6 +332,18 @@ def query_hash(query: str) -> str:
     words = "".join(bare).split() or folded.split()
     ordered = sorted(words, key=lambda word: (True, "") if any(map(is_cjk, word)) else (False, word))
     return sha256(" ".join(ordered).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _is_read_only(part: Path) -> bool:
+    """Tell whether a file is there and cannot be written; others make and remove the side files all the time."""
+    try:
+        before = part.stat()
+        writable = os.access(part, os.W_OK)
+        after = part.stat()
+    except OSError:
+        return False
+    # One that was removed, or made anew, while it was looked at could not be written for that reason.
+    return not writable and (before.st_ino, before.st_ctime_ns) == (after.st_ino, after.st_ctime_ns)
 
 
 def _into_wal(connection: sqlite3.Connection) -> None:

@@ -91,8 +91,7 @@ class Unembedded:
 def keep_vectors(store: Store, embedder: Embedder, *, at_most: int = -1) -> int:
     """Embed the fragments without a vector of this model, newest first; return how many. Raise EmbedderError.
 
-    A store where none is missing costs two looks, however large it is. StaleVectorsError comes last: what could be made
-    is kept by then.
+    StaleVectorsError comes last: what could be made is kept by then.
     """
     made = _made(store, embedder, at_most=at_most)
     if made and at_most < 0:  # that the model has another dimension by now shows in its first answer
@@ -102,8 +101,13 @@ def keep_vectors(store: Store, embedder: Embedder, *, at_most: int = -1) -> int:
     return made
 
 
+def has_vectors(store: Store, embedder: Embedder) -> bool:
+    """Tell whether every fragment has a vector of this model; that costs two looks, however large the store is."""
+    return store.setting("vectors known") == _known(store, embedder.model_id)
+
+
 def _made(store: Store, embedder: Embedder, *, at_most: int) -> int:
-    if not at_most or store.setting("vectors known") == _known(store, embedder.model_id):
+    if not at_most or has_vectors(store, embedder):
         return 0
     missing = missing_vectors(store, embedder.model_id, at_most=at_most)
     for start in range(0, len(missing), BATCH):

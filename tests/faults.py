@@ -33,7 +33,7 @@ SECONDS = 60
 """After so long a child hangs."""
 MINE = "- mine, saved meanwhile"
 """The line that the user adds while a night runs."""
-STATE = {".gitignore", "night.lock", "recall.db"}
+STATE = {".gitignore", "night.lock", "reading.lock", "recall.db"}
 """What may be left in the folder of the store."""
 
 KINDS = (

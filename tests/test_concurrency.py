@@ -1,24 +1,30 @@
 """Many agents search while nights run: nobody is turned away, and no vote is lost. `SOAK=1` lasts a minute."""
 
 import os
+import random
 import sqlite3
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing
 from multiprocessing import get_context
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from statistics import quantiles
 
 import pytest
 
 from dreaming.home import STORE
+from dreaming.observe import READING_FILES
 from dreaming.reading import search
 from house import House, moment
 from memory.store import query_hash
+from workspace.lock import turn
 
 SOAK = "SOAK" in os.environ
 SEARCHERS, SECONDS = (50, 60.0) if SOAK else (8, 5.0)
+PAUSE, BETWEEN_NIGHTS = (2.0, 5.0) if SOAK else (0.0, 0.0)
+"""Seconds between an agent's searches, half to one and a half of them, and between nights; 0 crowds them."""
 DAY = "2026-03-05"
 TOPICS = ("garage", "boat", "router", "harbour", "walnut", "kettle", "bicycle", "lantern")
 Vote = tuple[str, str]
@@ -27,14 +33,23 @@ Vote = tuple[str, str]
 pytestmark = pytest.mark.timeout(600 if SOAK else 120)
 
 
+def begin(root: Path, ready: Barrier) -> None:
+    """Load what a first search loads, and begin when all others have."""
+    with House(root).home() as home:
+        search(home, TOPICS[0], now=moment(f"{DAY}T12:00"))
+    ready.wait()
+
+
 def searched(root: Path, number: int) -> tuple[list[float], set[Vote], list[str]]:
     """Search for a while; return how long each search took, the votes it was told of, and what went wrong."""
     house = House(root)
     took: list[float] = []
     votes: set[Vote] = set()
     problems: list[str] = []
+    pause = random.Random(number)
     until = time.monotonic() + SECONDS
     while time.monotonic() < until:
+        time.sleep(PAUSE * (0.5 + pause.random()))
         query = f"{TOPICS[len(took) % len(TOPICS)]} shelf {number} {len(took)}"
         start = time.perf_counter()
         with house.home() as home:
@@ -55,6 +70,7 @@ def slept(root: Path) -> tuple[int, list[str]]:
         report = house.night(f"2026-03-{nights % 20 + 5:02}T23:00")
         problems += report.problems
         nights += 1
+        time.sleep(BETWEEN_NIGHTS)
     return nights, problems
 
 
@@ -85,8 +101,8 @@ def test_no_search_is_turned_away_and_no_vote_is_lost_while_nights_run(house: Ho
         house.write(f"memory/2026-03-{day:02}.md", diary(day))
     house.night("2026-03-04T03:00")
     spawn = get_context("spawn")
-    ready = spawn.Barrier(SEARCHERS + 1)  # nobody begins before all have started
-    with ProcessPoolExecutor(SEARCHERS + 1, mp_context=spawn, initializer=ready.wait) as pool:
+    ready = spawn.Barrier(SEARCHERS + 1)
+    with ProcessPoolExecutor(SEARCHERS + 1, spawn, initializer=begin, initargs=(house.root, ready)) as pool:
         night = pool.submit(slept, house.root)
         runs = [pool.submit(searched, house.root, number) for number in range(SEARCHERS)]
         results = [run.result() for run in runs]
@@ -97,3 +113,71 @@ def test_no_search_is_turned_away_and_no_vote_is_lost_while_nights_run(house: Ho
     assert votes
     assert not missing(house.root, votes)
     assert not (house.root / "memory/.dreams/unrecorded.txt").exists()
+
+
+NOTE = "- The walnut cabinet came from the harbour shop\n"
+
+
+def lay(house: House, days: int) -> None:
+    for day in range(1, days + 1):
+        house.write(f"memory/2026-02-{day:02}.md", NOTE.replace("walnut", f"walnut {day}"))
+
+
+def test_a_search_does_without_much_that_another_process_is_reading_and_says_so(house: House) -> None:
+    lay(house, 9)
+    with turn(house.root, READING_FILES) as got:
+        assert got()
+        found = house.search("walnut cabinet", f"{DAY}T12:00")
+    assert not found.results
+    assert found.problems == ("another process is reading 9 notes just now; ask again soon for what they say",)
+    assert house.search("walnut cabinet", f"{DAY}T12:00").results
+
+
+def test_a_search_waits_for_a_few_notes_that_another_process_is_reading(house: House) -> None:
+    lay(house, 2)
+    with ThreadPoolExecutor(1) as pool, turn(house.root, READING_FILES) as got:  # the turn ends before the pool
+        assert got()
+        searching = pool.submit(house.search, "walnut cabinet", f"{DAY}T12:00")
+        time.sleep(0.1)
+    found = searching.result()
+    assert found.results
+    assert not found.problems
+
+
+def test_a_search_waits_no_longer_than_an_agent_would(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dreaming.observe.WAIT_SECONDS", 0.05)
+    lay(house, 1)
+    with turn(house.root, READING_FILES) as got:
+        assert got()
+        assert house.search("walnut cabinet", f"{DAY}T12:00").problems
+    assert not house.search("walnut cabinet", f"{DAY}T12:00").problems
+
+
+def test_a_night_reads_all_notes_itself_when_another_process_does_not_end(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dreaming.observe.NIGHT_WAIT_SECONDS", 0.05)
+    lay(house, 9)
+    with turn(house.root, READING_FILES) as got:
+        assert got()
+        report = house.night(f"{DAY}T23:00")
+    assert report.observed.read == 9
+    assert not report.problems
+
+
+def test_a_store_that_others_close_while_it_is_opened_is_not_taken_for_read_only(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house.write(f"memory/{DAY}.md", NOTE)
+    house.search("walnut", f"{DAY}T12:00")
+    wal = house.root / f"{STORE}-wal"
+    writable = os.access
+
+    def access(path: Path, mode: int) -> bool:
+        if path == wal:
+            wal.unlink(missing_ok=True)  # as the last one to close the store does
+        return writable(path, mode)
+
+    wal.touch()
+    monkeypatch.setattr("memory.store.os.access", access)
+    assert house.search("walnut cabinet", f"{DAY}T12:00").results

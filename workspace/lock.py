@@ -8,7 +8,7 @@ import json
 import os
 import socket
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -46,6 +46,31 @@ def lock(root: Path, folder: str = "memory", *, now: datetime) -> Iterator[None]
             yield
     finally:
         guard.release()
+
+
+@contextmanager
+def turn(root: Path, work: str, folder: str = "memory") -> Iterator[Callable[[], bool]]:
+    """Let a process try for its turn at some work; it keeps a turn that it got as long as the block lasts.
+
+    This only spares work that another process is at: where the folder knows no locks everybody has a turn at once.
+    """
+    from filelock import FileLock, Timeout
+
+    guard = FileLock(root / folder / ".dreams" / f"{work}.lock", timeout=0)
+
+    def mine() -> bool:
+        try:
+            guard.acquire()
+        except Timeout:
+            return False
+        except (OSError, NotImplementedError):
+            return True
+        return True
+
+    try:
+        yield mine
+    finally:
+        guard.release(force=True)
 
 
 def _make(root: Path, home: Path) -> None:

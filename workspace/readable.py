@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from workspace.lines import outline, split_lines
 from workspace.sections import POINTER_MARK
@@ -16,6 +17,7 @@ _COMMENT = re.compile(r"<!--.*?-->")
 _MARKS = re.compile(r"^(?:[-*+]\s+|\d+[.)]\s+|>\s*)*(?:(?:Candidate(?: Truth)?|Promoted|Not yet):\s+)?")
 _NO_TEXT = re.compile(r"#{1,6}\s|[-*_=\s]*$|\*[^*]+\*$|(?:confidence|evidence|recalls|status|consolidated):\s")
 """Headings, rules, the stamp of an entry, and the details of a candidate."""
+_PART = re.compile(r"#{1,6}\s|---\s*$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +40,13 @@ def readable(text: str) -> Iterator[ReadableLine]:
             yield ReadableLine(number=number, text=plain, fragment=own[1] if own else behind)
         promoted = _PROMOTED.search(line)
         behind = promoted[1] if promoted else None
+
+
+def parts(text: str) -> Iterator[tuple[int, str]]:
+    """Cut a page before its headings and rules; return each part with the number of lines above it."""
+    lines = split_lines(text)
+    starts = [0, *(n for n, line in enumerate(lines) if n and _PART.match(line)), len(lines)]
+    return ((start, "".join(lines[start:end])) for start, end in pairwise(starts))
 
 
 def unmarked(text: str) -> tuple[str, ...]:
