@@ -262,6 +262,7 @@ def status(home: "Home", found: "Overview", problems: Sequence[str]) -> Document
         "time": home.config.dreaming.time,
         "timezone": str(home.zone),
         "last_night": None if found.last_night is None else _night(found.last_night),
+        "running": None if found.running is None else asdict(found.running),
         "next_night": None if found.next_night is None else found.next_night.isoformat(),
         "refused": dict(found.refused),
         "told": [asdict(one) | {"phase": one.phase.value, "refused": list(one.refused)} for one in found.told],

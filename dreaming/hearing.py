@@ -11,6 +11,7 @@ from boltons.iterutils import chunked_iter  # type: ignore[import-untyped]  # bo
 from dreaming.draft import composed
 from dreaming.home import Home
 from dreaming.observe import with_vectors
+from dreaming.progress import steps
 from dreaming.remembering import remembered, whole
 from dreaming.resumed import Relatives, Seen, Told
 from memory import elsewhere
@@ -52,7 +53,7 @@ def hear(home: Home, *, now: datetime) -> Hearing:
     ear.read_anew(gone)
     _withdraw(home, gone, now=now)
     changed = [one for one in listed.values() if _stamp(one) != known.get(one.name, ("",))[1:]]
-    for one in changed:
+    for [one] in steps(home.progress, "hearing conversations", changed):
         if one.name in known and one.name not in cursors:  # the rules of reading changed
             ear.forget(one)
         ear.read_on(one)

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 
 from dreaming.config import Config, zone
 from dreaming.layers import default_user_config, load
+from dreaming.progress import Progress, unseen
 from memory.changes import Changes
 from memory.concepts import Lexicon, lexicon
 from memory.embedders import Embedder, EndpointEmbedder, LocalEmbedder, local_embedder
@@ -30,6 +31,8 @@ STATE = Path("memory/.dreams")
 """Where the machine's own files live; they are kept out of version control and out of the diaries."""
 STORE = STATE / "recall.db"
 UNRECORDED = STATE / "unrecorded.txt"
+UNRECORDED_DAYS = 7
+"""How long it is told that a recall could not be recorded."""
 ATTEMPTS = 3
 """How often a change is worked out again when somebody saves the file under the program's hands."""
 
@@ -62,6 +65,7 @@ class Home:
     files: Files
     embedder: Embedder | None = None
     dry: bool = False
+    progress: Progress = unseen
 
     @property
     def journal(self) -> Journal:
@@ -109,12 +113,20 @@ class Home:
         with suppress(OSError), (self.root / UNRECORDED).open("a", encoding="utf-8") as file:
             file.write(f"{now.isoformat(timespec='seconds')}\n")
 
-    def unrecorded(self) -> tuple[str, ...]:
-        """Return when recalls could not be recorded, oldest first."""
+    def unrecorded(self, *, now: datetime) -> tuple[str, ...]:
+        """Return when recalls could not be recorded in the last week, oldest first."""
+        since = (now - timedelta(days=UNRECORDED_DAYS)).isoformat(timespec="seconds")
         try:
-            return tuple((self.root / UNRECORDED).read_text(encoding="utf-8").split())
+            said = (self.root / UNRECORDED).read_text(encoding="utf-8").split()
         except OSError:
             return ()
+        return tuple(at for at in said if at >= since)
+
+    def forget_unrecorded(self, *, now: datetime) -> None:
+        """Forget the recalls that could not be recorded once the last of them is older than a week."""
+        if not self.dry and not self.unrecorded(now=now):
+            with suppress(OSError):
+                (self.root / UNRECORDED).unlink(missing_ok=True)
 
     def window(self, now: datetime, *, days: int) -> tuple[datetime, datetime]:
         """Return the time a phase looks at: from so many days ago to the end of the local day."""
@@ -130,10 +142,11 @@ def opened(
     overrides: Mapping[str, object] | None = None,
     dry: bool = False,
     personal: bool = True,
+    progress: Progress = unseen,
 ) -> Iterator[Home]:
     """Open a workspace for the block; a dry home works on a copy of the store and only shows what it would write.
 
-    Without `personal` the user's own settings do not count.
+    Without `personal` the user's own settings do not count. `progress` shows what takes long.
 
     Raise ConfigError, NoWorkspaceError, NotWritableError, NewerStoreError or BrokenStoreError.
     """
@@ -150,6 +163,7 @@ def opened(
             files=DryFiles(root) if dry else Files(root),
             embedder=embedder_of(settings),
             dry=dry,
+            progress=progress,
         )
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from dreaming.history import Why, rewrite
 from dreaming.home import DREAMS, Home
 from dreaming.narrators.telling import PLAIN
-from dreaming.tell import Answer, Progress, answered, archive, archive_name, record, unseen
+from dreaming.tell import Answer, answered, archive, archive_name, record
 from memory.model import Phase
 from memory.narratives import Narrative, Telling
 from memory.redaction import Redaction
@@ -91,9 +91,7 @@ class Known:
         return similarity(self.stored.prose, entry.prose) if self.stored else 0.0
 
 
-def narrate(
-    home: Home, *, night: date | None, phases: Sequence[Phase], now: datetime, progress: Progress = unseen
-) -> tuple[Answer, ...]:
+def narrate(home: Home, *, night: date | None, phases: Sequence[Phase], now: datetime) -> tuple[Answer, ...]:
     """Tell phases of a night again (the newest one told, when none is named), each in place of its entry.
 
     What keeps one of them from being written stands in its answer, and keeps no other from it.
@@ -105,23 +103,23 @@ def narrate(
         tellings = [one for one in home.narratives.tellings(night) if one.phase in phases] if night else []
         if not tellings:
             raise NothingToTellError(night, sorted({one.night for one in home.narratives.told(limit=-1)}))
-        return tuple(_outcome(home, telling, now=now, progress=progress) for telling in tellings)
+        return tuple(_outcome(home, telling, now=now) for telling in tellings)
 
 
-def _outcome(home: Home, telling: Telling, *, now: datetime, progress: Progress) -> Answer:
+def _outcome(home: Home, telling: Telling, *, now: datetime) -> Answer:
     try:
-        return _told_again(home, telling, now=now, progress=progress)
+        return _told_again(home, telling, now=now)
     except (ChangedEntryError, WorkspaceError) as error:
         reason = str(error)
         return Answer(telling=replace(telling, refused=(reason,)), entry=None, unwritten=reason)
 
 
-def _told_again(home: Home, telling: Telling, *, now: datetime, progress: Progress) -> Answer:
+def _told_again(home: Home, telling: Telling, *, now: datetime) -> Answer:
     """Ask first, then write the file, then record: whatever ends this early leaves the old entry or the new one."""
     old = next((one for one in home.narratives.told(night=telling.night) if one.phase == telling.phase), None)
     known = _known(home, telling)
     standing = _standing(home, telling, known)
-    answer = answered(home, telling, progress=progress)
+    answer = answered(home, telling)
     new = answer.entry
     if new is None or _is_told(old, new, standing.values()):
         return answer

@@ -1,8 +1,9 @@
 """One night of one workspace: lock, recover, observe, run the phases, write, tell, report."""
 
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
 from dreaming import ledger, pages
@@ -10,13 +11,15 @@ from dreaming.hearing import Hearing, hear
 from dreaming.history import notice
 from dreaming.home import Home
 from dreaming.observe import Observation, observe
+from dreaming.progress import also_noted
 from dreaming.run import RUNS, Run
-from dreaming.tell import Progress, tell, unseen
+from dreaming.tell import tell
 from memory.model import Phase
 from memory.promotions import Promotion, State
 from workspace.errors import WorkspaceError
 from workspace.lock import lock
 
+ASLEEP = {Phase.LIGHT: "light sleep", Phase.REM: "REM sleep", Phase.DEEP: "deep sleep"}
 ELSEWHERE = "name the workspace with --workspace, or let your agent write memory/YYYY-MM-DD.md"
 
 
@@ -50,12 +53,14 @@ class NightReport:
     failed: bool
 
 
-def run_night(home: Home, *, phases: Sequence[Phase], now: datetime, progress: Progress = unseen) -> NightReport:
+def run_night(home: Home, *, phases: Sequence[Phase], now: datetime) -> NightReport:
     """Run phases of the local date's night; running it again continues it and, unchanged, changes nothing.
 
     Raise HeldError when another process runs a night here.
     """
-    with nullcontext() if home.dry else lock(home.root, now=now):
+    with nullcontext(None) if home.dry else lock(home.root, now=now) as note:
+        if note is not None:
+            home = replace(home, progress=also_noted(home.progress, note))
         with suppress(WorkspaceError):  # said once, when the promotions are written
             ledger.recover(home, now=now)
         notice(home, now=now)
@@ -64,12 +69,12 @@ def run_night(home: Home, *, phases: Sequence[Phase], now: datetime, progress: P
         run = _begun(home, now=now)
         for phase in Phase:
             if phase in phases:
-                RUNS[phase](run)
+                _run(run, phase)
         if home.store.counts()["sources"] == 0:
             run.problems.append(f"there is no diary under {home.root / home.config.workspace.diaries}; {ELSEWHERE}")
         unwritten = pages.write(home, run.night, run.sections, now=now)
         _finish(run)  # before anybody is asked for an entry: that may take long, or be interrupted
-        told = tell(home, run.stories, night=run.night, now=now, progress=progress)
+        told = tell(home, run.stories, night=run.night, now=now)
         run.problems += dict.fromkeys((*unwritten, *told.unwritten, *told.notes))
         run.failed |= bool(unwritten or told.unwritten)
         return _report(run, observed, heard)
@@ -89,15 +94,23 @@ def _begun(home: Home, *, now: datetime) -> Run:
     return Run(home=home, night=night, now=now, began=began)
 
 
+def _run(run: Run, phase: Phase) -> None:
+    began = time.monotonic()
+    with run.home.progress(ASLEEP[phase]):
+        RUNS[phase](run)
+    run.seconds[phase] = round(time.monotonic() - began, 3)
+
+
 def _finish(run: Run) -> None:
     store, journal = run.home.store, run.home.journal
     with store.writing():
         store.prune(before=run.began - timedelta(days=run.home.config.memory.retention_days))
         for phase, counts in run.counts.items():
-            journal.record_run(run.night, phase, counts, now=run.now)
+            journal.record_run(run.night, phase, {**counts, "seconds": run.seconds[phase]}, now=run.now)
         if Phase.DEEP in run.counts:
             journal.record_deep(run.night, run.refused, material=run.material)
         journal.finish(run.night, now=run.now)
+    run.home.forget_unrecorded(now=run.now)
 
 
 def _report(run: Run, observed: Observation, heard: Hearing) -> NightReport:

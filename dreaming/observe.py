@@ -9,6 +9,7 @@ from functools import partial
 
 from dreaming.home import MEMORY, Home
 from dreaming.masking import masked
+from dreaming.progress import steps
 from dreaming.remembering import remembered, whole
 from memory.chunking import chunks, overlong_lines, unclosed_fence
 from memory.concepts import fingerprint, tags
@@ -18,7 +19,7 @@ from memory.model import ORIGIN_SCORES, Fragment, Kind, Sighting
 from memory.purging import purge, rewrite
 from memory.sources import SourceFile, Stamp
 from memory.trust import redacted
-from memory.vectors import has_vectors, keep_vectors
+from memory.vectors import has_vectors, keep_vectors, missing_count
 from workspace import diary
 from workspace.errors import Problem, UnreadableError
 from workspace.lock import turn
@@ -132,9 +133,8 @@ def _turn(home: Home, unread: _Unread, *, patient: bool) -> Iterator[tuple[_Unre
 
 def _read_all(home: Home, unread: _Unread, *, now: datetime) -> Iterable[str]:
     problems: list[Problem] = []
-    for start in range(0, len(unread.changed), BATCH):
+    for batch in steps(home.progress, "reading notes", unread.changed, size=BATCH):
         # Outside the transaction: whoever records a vote meanwhile need not wait.
-        batch = unread.changed[start : start + BATCH]
         opened = [_opened(home, one, unread.known.get(one.path), problems) for one in batch]
         with home.store.writing():
             for one in filter(None, opened):
@@ -153,8 +153,11 @@ def with_vectors(home: Home, *, at_most: int, patient: bool) -> tuple[str, ...]:
     with _its_turn(home, EMBEDDING) as got:
         if not got() and not patient:
             return ()
+        missing = missing_count(home.store, home.embedder)
+        total = missing if at_most < 0 else min(missing, at_most)
         try:
-            keep_vectors(home.store, home.embedder, at_most=at_most)
+            with home.progress("making vectors", total) as count:
+                keep_vectors(home.store, home.embedder, at_most=at_most, count=count)
         except EmbedderError as error:
             return (str(error),)
     return ()

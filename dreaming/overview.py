@@ -12,6 +12,8 @@ from memory.journal import NightRecord
 from memory.model import Phase
 from memory.promotions import State
 from memory.redaction import broken_scanner
+from workspace.errors import Holder
+from workspace.lock import running
 
 WARN_FROM = 0.9
 """From this share of the budget on, people want to know before something moves to the archive."""
@@ -42,7 +44,7 @@ class Overview:
     `blocking` is the gate at which the last night refused most of what had been asked for; `unscanned` says why no text
     can be looked through for secrets, and is therefore hidden. `refused` is of the last night, by gate; `next_night` is
     None when nights are off or never come; `changes` says of each of the nearest what would change the verdict;
-    `failures` are those of the scheduled nights in a row, `failure` is the last one.
+    `failures` are those of the scheduled nights in a row, `failure` is the last one; `running` is who runs a night now.
     """
 
     counts: Mapping[str, int]
@@ -64,6 +66,7 @@ class Overview:
     store_bytes: int = 0
     failures: int = 0
     failure: str = ""
+    running: Holder | None = None
 
     @property
     def room_chars(self) -> int:
@@ -93,7 +96,7 @@ def overview(home: Home, *, now: datetime) -> Overview:
         streak=_streak(nights),
         blocking=next(iter(blocked), None),
         nearest=waiting[:3],
-        unrecorded=home.unrecorded(),
+        unrecorded=home.unrecorded(now=now),
         told=told(home, nights[0].date) if nights else (),
         unscanned=broken_scanner(),
         refused=home.journal.refused(nights[0].date) if nights else {},
@@ -102,12 +105,13 @@ def overview(home: Home, *, now: datetime) -> Overview:
         store_bytes=_size(home),
         failures=failures,
         failure=failure,
+        running=running(home.root),
     )
 
 
 def needs(found: Overview, problems: Sequence[str]) -> Iterator[str]:
     """Return what needs a person, a line each; `problems` are those of reading."""
-    if found.last_night is not None and found.last_night.finished_at is None:
+    if found.last_night is not None and found.last_night.finished_at is None and found.running is None:
         yield f"the night of {found.last_night.date} did not finish: run it again with dream"
     if found.failures:
         yield f"{found.failures} scheduled {_plural(found.failures, 'night')} failed in a row: {found.failure}"

@@ -39,6 +39,7 @@ class Run:
     counts: dict[Phase, Mapping[str, int]] = field(default_factory=dict)
     sections: dict[Phase, str] = field(default_factory=dict)
     stories: list[Story] = field(default_factory=list)
+    seconds: dict[Phase, float] = field(default_factory=dict)
     refused: Mapping[str, int] = field(default_factory=dict)
     dropped_dates: tuple[date, ...] = ()
     material: str = ""

@@ -1,8 +1,8 @@
 """Telling a night: from what the phases decided to entries of the dream diary, at most one per phase."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import partial
@@ -35,14 +35,6 @@ MONTHS = (
 )
 """Not from strftime, which speaks the machine's language."""
 
-Progress = Callable[[str], AbstractContextManager[None]]
-"""Shows for a block who is being asked for what."""
-
-
-def unseen(_: str) -> AbstractContextManager[None]:
-    """Show nothing."""
-    return nullcontext()
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Story:
@@ -63,7 +55,7 @@ class Outcome:
     notes: tuple[str, ...] = ()
 
 
-def tell(home: Home, stories: Sequence[Story], *, night: date, now: datetime, progress: Progress = unseen) -> Outcome:
+def tell(home: Home, stories: Sequence[Story], *, night: date, now: datetime) -> Outcome:
     """Add tonight's entries to `DREAMS.md`; whatever goes wrong with that changes nothing else of the night."""
     known = {entry.phase for entry in home.narratives.told(night=night)}
     asked = {one.phase: one.fragments for one in home.narratives.tellings(night) if one.refused}
@@ -75,7 +67,7 @@ def tell(home: Home, stories: Sequence[Story], *, night: date, now: datetime, pr
                 continue  # it was asked for in vain, and nothing is new
             with home.store.writing():
                 home.narratives.keep(telling)  # whoever is interrupted can be asked again
-            answer = answered(home, telling, progress=progress)
+            answer = answered(home, telling)
             with home.store.writing():
                 record(home, answer)
             answers.append(answer)
@@ -118,7 +110,7 @@ def notes(answers: Sequence[Answer]) -> tuple[str, ...]:
     return (*unused, *(f"{', '.join(which)}: {reason}" for reason, which in phases.items()))
 
 
-def answered(home: Home, telling: Telling, *, progress: Progress = unseen) -> Answer:
+def answered(home: Home, telling: Telling) -> Answer:
     """Get an entry for what a phase has to tell; nothing is recorded yet."""
     narrator = None if home.dry else chosen(home.config.narrative)
     asked = PLAIN if narrator is None else narrator.name
@@ -127,7 +119,7 @@ def answered(home: Home, telling: Telling, *, progress: Progress = unseen) -> An
     material = _hidden(home, replace(Material.of(telling.material), earlier=recent))
     material = replace(material, language=_language(home, material))
     wanted, unused = _request(home, material, narrator)
-    with progress(f"{telling.phase}: {asked}") if narrator else nullcontext():
+    with home.progress(f"{telling.phase}: {asked}") if narrator else nullcontext():
         result = told(narrator, wanted, recent=recent, seconds=home.config.narrative.timeout_seconds)
     return Answer(
         telling=replace(

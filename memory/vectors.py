@@ -3,7 +3,7 @@
 import json
 import math
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import accumulate
@@ -88,14 +88,16 @@ class Unembedded:
         return (self.text, *self.statements)
 
 
-def keep_vectors(store: Store, embedder: Embedder, *, at_most: int = -1) -> int:
+def keep_vectors(
+    store: Store, embedder: Embedder, *, at_most: int = -1, count: Callable[[int], None] = lambda _: None
+) -> int:
     """Embed the fragments without a vector of this model, newest first; return how many. Raise EmbedderError.
 
-    StaleVectorsError comes last: what could be made is kept by then.
+    `count` is told how many more have one. StaleVectorsError comes last: what could be made is kept by then.
     """
-    made = _made(store, embedder, at_most=at_most)
+    made = _made(store, embedder, at_most, count)
     if made and at_most < 0:  # that the model has another dimension by now shows in its first answer
-        made += _made(store, embedder, at_most=at_most)
+        made += _made(store, embedder, at_most, count)
     if made:
         _look_for_stale(store, embedder.model_id, _dimension(store, embedder.model_id))
     return made
@@ -106,7 +108,7 @@ def has_vectors(store: Store, embedder: Embedder) -> bool:
     return store.setting("vectors known") == _known(store, embedder.model_id)
 
 
-def _made(store: Store, embedder: Embedder, *, at_most: int) -> int:
+def _made(store: Store, embedder: Embedder, at_most: int, count: Callable[[int], None]) -> int:
     if not at_most or has_vectors(store, embedder):
         return 0
     missing = missing_vectors(store, embedder.model_id, at_most=at_most)
@@ -116,9 +118,16 @@ def _made(store: Store, embedder: Embedder, *, at_most: int) -> int:
         vectors = embedder.embed([text for one in batch for text in one.texts])
         with store.writing():
             _keep(store, embedder.model_id, batch, vectors)
+        count(len(batch))
     if not missing:
         store.set_setting("vectors known", _known(store, embedder.model_id))
     return len(missing)
+
+
+def missing_count(store: Store, embedder: Embedder) -> int:
+    """Return how many fragments have no vector of this model."""
+    wanted = {"model": embedder.model_id, "dimension": _dimension(store, embedder.model_id), "limit": -1}
+    return int(store.db.conn.execute(f"SELECT count(*) FROM ({sql('without_vector')})", wanted).fetchone()[0])
 
 
 def missing_vectors(store: Store, model_id: str, *, at_most: int = -1) -> list[Unembedded]:

@@ -15,7 +15,7 @@ import pytest
 
 from house import House
 from workspace.errors import HeldError, NotWritableError
-from workspace.lock import lock
+from workspace.lock import STALE_SECONDS, lock, running
 
 NIGHT = datetime(2026, 6, 18, 3, 1, tzinfo=UTC)
 NOTE = "memory/.dreams/night.holder.json"
@@ -103,6 +103,38 @@ def note_of(root: Path, host: str, *, silent_for: float) -> Path:
     touched = path.stat().st_mtime - silent_for
     os.utime(path, (touched, touched))
     return path
+
+
+def test_others_see_who_runs_a_night_and_what_it_is_doing(tmp_path: Path) -> None:
+    assert running(tmp_path) is None
+    with lock(tmp_path, now=NIGHT) as tell:
+        tell("reading notes", 1_234, 5_000)
+        tell("deep sleep", 0, 0)
+        tell("reading notes" * 99, 12, 50)
+        seen = running(tmp_path)
+        assert seen is not None
+        assert seen.doing.startswith("reading notes")
+        assert (seen.pid, seen.done, seen.total) == (os.getpid(), 12, 50)
+    assert running(tmp_path) is None
+
+
+def test_a_night_that_was_killed_does_not_run(tmp_path: Path, holder: Callable[[], subprocess.Popen[str]]) -> None:
+    first = holder()
+    seen = running(tmp_path)
+    assert seen is not None
+    assert seen.pid == first.pid
+    first.kill()
+    first.wait()
+    assert running(tmp_path) is None
+
+
+def test_a_night_on_another_machine_runs_as_long_as_its_note_is_touched(tmp_path: Path) -> None:
+    note_of(tmp_path, host="elsewhere", silent_for=5)
+    seen = running(tmp_path)
+    assert seen is not None
+    assert seen.host == "elsewhere"
+    note_of(tmp_path, host="elsewhere", silent_for=STALE_SECONDS + 5)
+    assert running(tmp_path) is None
 
 
 # -- on one machine ---------------------------------------------------------------------------------------------------

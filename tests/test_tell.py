@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from dreaming.home import opened
 from dreaming.narrate import NothingToTellError, narrate
 from dreaming.night import run_night
 from dreaming.overview import ToldPhase, overview
+from dreaming.progress import Count, unseen
 from dreaming.tell import Answer
 from house import ZONE, House, moment
 from memory.language import language
@@ -134,13 +135,16 @@ def test_a_dry_run_asks_nobody(tmp_path: Path) -> None:
 def test_an_interrupted_telling_leaves_the_night_done_and_is_made_up_for(tmp_path: Path) -> None:
     house = studio(tmp_path)
 
-    def interrupted(_: str) -> object:
-        raise KeyboardInterrupt
+    def interrupted(what: str, total: int = 0) -> AbstractContextManager[Count]:
+        if what.startswith("light: "):  # who is asked
+            raise KeyboardInterrupt
+        return unseen(what, total)
 
     with model(says(ENGLISH)) as (url, _):
         house = studio(tmp_path, url)
-        with opened(tmp_path, environ={}, overrides=house.settings) as home, pytest.raises(KeyboardInterrupt):
-            run_night(home, phases=[Phase.LIGHT], now=moment(NIGHT), progress=interrupted)  # type: ignore[arg-type]
+        held = opened(tmp_path, environ={}, overrides=house.settings, progress=interrupted)
+        with held as home, pytest.raises(KeyboardInterrupt):
+            run_night(home, phases=[Phase.LIGHT], now=moment(NIGHT))
         assert "## Light Sleep" in house.read("DREAMS.md")
         assert told(house) == []
         house.night("2026-06-16T09:00", [Phase.LIGHT])
@@ -589,8 +593,9 @@ def test_ctrl_c_while_a_model_is_asked_ends_at_once_and_loses_nothing(tmp_path: 
 def test_who_is_asked_is_shown_on_a_terminal_only(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr("dreaming.cli.progress.EVERY_SECONDS", 0.01)
     with progress("light: model m"):
-        pass
+        time.sleep(0.05)
     assert capsys.readouterr().err == ""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     with progress("light: model m"):

@@ -19,11 +19,17 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holder:
-    """Who runs a night; None where nobody can tell."""
+    """Who runs a night; None where nobody can tell.
+
+    `doing` is what it is at, `done` of `total` of that; a total of 0 means that nobody can tell how much there is.
+    """
 
     pid: int | None = None
     host: str | None = None
     since: str | None = None
+    doing: str = ""
+    done: int = 0
+    total: int = 0
 
     def __str__(self) -> str:
         pid = "an unknown process" if self.pid is None else f"process {self.pid}"

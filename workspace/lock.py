@@ -8,6 +8,7 @@ import json
 import os
 import socket
 import stat
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -20,6 +21,10 @@ LOCK = "night.lock"
 HOLDER = "night.holder.json"
 BEAT_SECONDS = 5.0
 """How often a holder says that it is still there."""
+NOTE_BYTES = 1024
+"""What a note fills: one that says less overwrites all of one that said more."""
+LONGEST = 60
+"""Characters of what a holder says that it is doing."""
 STALE_SECONDS = 60.0
 """Silence after which a holder on another host is dead: some beats, and what a network folder may be late."""
 ATTEMPTS = 3
@@ -27,8 +32,11 @@ ATTEMPTS = 3
 
 
 @contextmanager
-def lock(root: Path, folder: str = "memory", *, now: datetime) -> Iterator[None]:
-    """Hold the workspace for a night that began at `now`, or raise HeldError at once; it never waits."""
+def lock(root: Path, folder: str = "memory", *, now: datetime) -> Iterator[Callable[[str, int, int], None]]:
+    """Hold the workspace for a night that began at `now`, or raise HeldError at once; it never waits.
+
+    The block is given what lets others know what the night is doing, how much of it is done, and of how much.
+    """
     from filelock import FileLock, Timeout
 
     home = root / folder / ".dreams"
@@ -42,8 +50,8 @@ def lock(root: Path, folder: str = "memory", *, now: datetime) -> Iterator[None]
     except OSError as error:
         raise NotWritableError(home, error.strerror or str(error)) from error
     try:
-        with _signed(note, now):
-            yield
+        with _signed(note, now) as tell:
+            yield tell
     finally:
         guard.release()
 
@@ -73,6 +81,26 @@ def turn(root: Path, work: str, folder: str = "memory") -> Iterator[Callable[[],
         guard.release(force=True)
 
 
+def running(root: Path, folder: str = "memory") -> Holder | None:
+    """Return who runs a night in a workspace and what it is doing; None when nobody does. Looking holds up nobody."""
+    note = root / folder / ".dreams" / HOLDER
+    try:
+        silent = time.time() - note.stat().st_mtime
+    except OSError:
+        return None
+    holder = _holder(note)
+    if holder.pid is None or silent > STALE_SECONDS:
+        return None
+    if holder.host == socket.gethostname():
+        try:
+            os.kill(holder.pid, 0)
+        except ProcessLookupError:
+            return None
+        except OSError:  # it is another user's
+            return holder
+    return holder
+
+
 def _make(root: Path, home: Path) -> None:
     """Make the state folder, but no workspace: a mistyped path must not become one."""
     if not root.is_dir():
@@ -81,17 +109,22 @@ def _make(root: Path, home: Path) -> None:
 
 
 @contextmanager
-def _signed(note: Path, now: datetime) -> Iterator[None]:
+def _signed(note: Path, now: datetime) -> Iterator[Callable[[str, int, int], None]]:
     """Say who holds the lock as long as the block lasts; without it, as on a full disk, the lock still holds."""
     file = _sign(note, now)
     if file is None:
-        yield
+        yield lambda doing, done, total: None  # noqa: ARG005 - nobody is told
         return
     over = Event()
     beat = Thread(target=_beat, args=(file, over), name="night-holder", daemon=True)
     beat.start()
+
+    def tell(doing: str, done: int, total: int) -> None:
+        with suppress(OSError):
+            os.pwrite(file, _said(now, doing=doing[:LONGEST], done=done, total=total), 0)
+
     try:
-        yield
+        yield tell
     finally:
         over.set()
         beat.join()
@@ -109,9 +142,7 @@ def _beat(file: int, over: Event) -> None:
 
 def _sign(note: Path, now: datetime) -> int | None:
     """Put a note of who holds the lock, and return it opened; raise HeldError while another host's is kept alive."""
-    since = now.isoformat(sep=" ", timespec="seconds")
     mine, gone = (note.with_name(f".{HOLDER}.{socket.gethostname()}.{end}") for end in ("part", "gone"))
-    said = json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": since})
     try:
         for left in (mine, gone):
             left.unlink(missing_ok=True)
@@ -120,7 +151,7 @@ def _sign(note: Path, now: datetime) -> int | None:
         return None
     try:
         with suppress(OSError):
-            os.write(file, said.encode())
+            os.write(file, _said(now))
         _put(mine, note, gone, file)
     except BaseException as error:
         os.close(file)
@@ -131,6 +162,12 @@ def _sign(note: Path, now: datetime) -> int | None:
         with suppress(OSError):
             mine.unlink(missing_ok=True)
     return file
+
+
+def _said(now: datetime, **doing: str | int) -> bytes:
+    since = now.isoformat(sep=" ", timespec="seconds")
+    said = {"pid": os.getpid(), "host": socket.gethostname(), "since": since, **doing}
+    return json.dumps(said).encode().ljust(NOTE_BYTES)
 
 
 def _put(mine: Path, note: Path, gone: Path, file: int) -> None:
@@ -183,6 +220,13 @@ def _holder(note: Path) -> Holder:
     """Read who holds the lock; the holder may not have said so yet."""
     try:
         said = json.loads(note.read_text(encoding="utf-8"))
-        return Holder(pid=int(said["pid"]), host=str(said["host"]), since=str(said["since"]))
+        return Holder(
+            pid=int(said["pid"]),
+            host=str(said["host"]),
+            since=str(said["since"]),
+            doing=str(said.get("doing", "")),
+            done=int(said.get("done", 0)),
+            total=int(said.get("total", 0)),
+        )
     except (OSError, ValueError, KeyError, TypeError):
         return Holder()

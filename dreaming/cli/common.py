@@ -64,12 +64,15 @@ class Common:
     @contextmanager
     def open(self, *, dry: bool = False) -> "Iterator[Home]":
         """Open the workspace for a block; raise NotAFolderError when its own folder cannot be made."""
+        from dreaming.cli.progress import progress
         from dreaming.home import STATE, opened
         from workspace.errors import NotWritableError
 
         with ExitStack() as stack:
             try:
-                home = stack.enter_context(opened(self.workspace, config=self.config, environ=os.environ, dry=dry))
+                home = stack.enter_context(
+                    opened(self.workspace, config=self.config, environ=os.environ, dry=dry, progress=progress)
+                )
             except NotWritableError as error:
                 for folder in (error.path, *error.path.parents[: len(STATE.parts) - 1]):
                     if folder.is_file():
@@ -80,13 +83,18 @@ class Common:
     @contextmanager
     def open_to_read(self) -> "Iterator[Home]":
         """Open the workspace for a block; raise NotYetAWorkspaceError, and make nothing, when the folder is none."""
+        self.root()
+        with self.open() as home:
+            yield home
+
+    def root(self) -> Path:
+        """Return the folder of a workspace that is there; raise NotYetAWorkspaceError when the folder is none."""
         from dreaming.home import located
 
         root, config = located(self.workspace, config=self.config, environ=os.environ, overrides={})
         if not _is_workspace(root, config.workspace.diaries):
             raise NotYetAWorkspaceError(root)
-        with self.open() as home:
-            yield home
+        return root
 
     def moment(self, home: "Home") -> datetime:
         """Return the time to decide by: `--now` in the workspace's zone, else the clock; whole seconds, UTC."""

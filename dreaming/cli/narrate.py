@@ -7,7 +7,6 @@ import click
 
 from dreaming import documents
 from dreaming.cli.common import REFUSED, Common, common_options, complain, json_option, print_json, say
-from dreaming.cli.progress import progress
 from dreaming.narrate import narrate as told_again
 from dreaming.tell import Answer, notes
 from memory.model import Phase
@@ -31,7 +30,7 @@ def narrate(common: Common, night: datetime | None, phases: tuple[str, ...], *, 
     wanted = tuple(Phase(name) for name in phases) or tuple(Phase)
     day: date | None = night.date() if night else None
     with common.open_to_read() as home:
-        answers = told_again(home, night=day, phases=wanted, now=common.moment(home), progress=progress)
+        answers = told_again(home, night=day, phases=wanted, now=common.moment(home))
     if as_json:
         print_json(documents.narrate(answers))
     else:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from dreaming.cli.common import REFUSED, Common, complain, print_json, say
-from dreaming.cli.progress import progress
 from dreaming.fleet import keep_apart
 from dreaming.night import NightReport, PhaseReport, enabled, run_night
 from memory.model import Phase
@@ -25,7 +24,7 @@ def night(common: Common, phases: tuple[str, ...], *, dry_run: bool, as_json: bo
     with stoppable(), common.open(dry=dry_run) as home:
         keep_apart(home.root, home.config)
         chosen = tuple(Phase(name) for name in phases) or enabled(home)
-        report = run_night(home, phases=chosen, now=common.moment(home), progress=progress)
+        report = run_night(home, phases=chosen, now=common.moment(home))
         diffs = home.files.diffs() if isinstance(home.files, DryFiles) else ()
     if as_json:
         print_json(as_document(report) | ({"dry_run": True, "diffs": list(diffs)} if dry_run else {}))

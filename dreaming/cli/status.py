@@ -8,11 +8,13 @@ import click
 
 from dreaming import documents
 from dreaming.cli.common import REFUSED, Common, complain, fleet_options, json_option, print_json, say
+from dreaming.cli.watch import watched
 from dreaming.gates import in_words
 from dreaming.home import Home
 from dreaming.observe import observe
 from dreaming.overview import Overview, ToldPhase, needs, overview
 from memory.journal import NightRecord
+from workspace.errors import Holder
 
 ALL = "cron.report"
 """The module of `dream status --all`; named only, because cron is above dreaming."""
@@ -27,16 +29,21 @@ LABEL = 12
 @fleet_options
 @click.option("--all", "everything", is_flag=True, help="Show how the nights of all workspaces stand.")
 @click.option("--check", is_flag=True, help="Print only what needs you, a line each, and exit with 1 if anything does.")
+@click.option("--watch", is_flag=True, help="Show the night that runs now as it goes on, then how things stand.")
 @json_option
-def status(common: Common, *, everything: bool, check: bool, as_json: bool) -> None:
+def status(common: Common, *, everything: bool, check: bool, watch: bool, as_json: bool) -> None:
     """Show how the workspace stands: what the last night did, and what stands in the way of promotion."""
     if everything:
         if check:
             raise click.UsageError("--check goes for one workspace, without --all")
+        if watch:
+            raise click.UsageError("--watch goes for one workspace, without --all")
         import_module(ALL).show_all(common, as_json=as_json)
         return
     if len(common.workspaces) > 1:
         raise click.UsageError("this goes for one workspace; for several add --all")
+    if watch:
+        watched(common.root())
     with common.open_to_read() as home:
         now = common.moment(home)
         read = observe(home, now=now)
@@ -58,7 +65,9 @@ def lines(home: Home, found: Overview) -> Iterator[str]:
     """Return the status for people, within 80 columns but for paths and texts."""
     yield f"Workspace   {home.root}"
     yield from _schedule(home, found)
-    yield from _night(found.last_night)
+    if found.running is not None:
+        yield from _wrapped("Running", f"a night, by {found.running}{_doing(found.running)}")
+    yield from _night(found.last_night, going=found.running is not None)
     if found.refused:
         yield from _wrapped("Refused", ", ".join(f"{count} {in_words(gate)}" for gate, count in found.refused.items()))
     yield from _told(found.told)
@@ -105,15 +114,18 @@ def _schedule(home: Home, found: Overview) -> Iterator[str]:
         yield f"Next night  {at.isoformat(sep=' ', timespec='minutes') if at else 'none will ever come'}"
 
 
-def _night(record: NightRecord | None) -> Iterator[str]:
+def _doing(holder: Holder) -> str:
+    how_far = f" ({holder.done:,} of {holder.total:,})" if holder.total else ""
+    return f": {holder.doing}{how_far}" if holder.doing else ""
+
+
+def _night(record: NightRecord | None, *, going: bool) -> Iterator[str]:
     if record is None:
         yield "Last night  never run"
         return
-    ran = record.reports or None
-    yield from _wrapped(
-        "Last night",
-        f"{record.date.isoformat()}{'' if record.finished_at else ' (did not finish)'}{':' if ran else ': no phase'}",
-    )
+    halted = "" if record.finished_at or going else " (did not finish)"
+    ran = ":" if record.reports else ": no phase"
+    yield from _wrapped("Last night", f"{record.date.isoformat()}{halted}{'' if going and not record.reports else ran}")
     for phase, counts in record.reports.items():
         yield from _wrapped("", f"{phase} {_counts(counts)}")
 
