@@ -124,14 +124,18 @@ def known_before(home: Home, night: date | None) -> list[str]:
 
 
 def lines_before(home: Home, text: str, night: date | None) -> list[str]:
-    """Return what the file says, or said before it had to make room or the user took it out.
+    """Return what the file says, or said before the user took it out or this night moved it to make room.
 
     What this night itself wrote is not among it: the night goes on, it does not repeat itself.
     """
     promotions = home.promotions.all()
     own = {durable.wording(promotion.text) for promotion in promotions if promotion.night == night}
-    gone = [promotion.text for promotion in promotions if promotion.state in (State.PROPOSED, State.REMOVED)]
+    gone = [one.text for one in promotions if one.state in (State.PROPOSED, State.REMOVED) or _moved(one, night)]
     return [line for line in (*durable.said(text), *gone) if line not in own]
+
+
+def _moved(promotion: Promotion, night: date | None) -> bool:
+    return promotion.state is State.DROPPED and night is not None and promotion.ended_on == night
 
 
 def edited(home: Home, text: str) -> frozenset[Key]:

@@ -48,6 +48,23 @@ def test_running_the_same_phases_again_changes_not_one_byte(busy: House, first: 
     assert busy.digests() == after
 
 
+def test_what_a_night_moved_to_the_archive_leaves_no_opening_for_its_second_run(house: House) -> None:
+    """Else the same words from another diary take the place that the budget took from the first."""
+    house.settings |= {"deep.min_score": 0.3, "deep.min_unique_queries": 1}
+    house.write("memory/2026-03-02.md", "## Home\n- Garage panel takes a CR2450 cell\n- Boiler wants exactly 1.5 bar\n")
+    for day in DAYS:
+        house.get("memory/2026-03-02.md:2-3", f"{day}T12:00")
+    house.night("2026-03-06T03:00")
+    assert bullets(house) == ["- Garage panel takes a CR2450 cell; Boiler wants exactly 1.5 bar"]
+    house.write("memory/2026-03-05.md", "- Boiler wants exactly 1.5 bar\n")
+    asked_for(house, "boiler bar", "1.5 bar boiler", "what boiler wants", days=("2026-03-06",) * 3)
+    house.settings["memory.budget_chars"] = 200
+    house.night("2026-03-07T03:00")
+    after = house.digests()
+    house.night("2026-03-07T04:00")
+    assert house.digests() == after
+
+
 def test_a_statement_with_votes_of_its_own_waits_for_another_night(busy: House) -> None:
     asked_for(busy, "spare key", "key clock", "spare clock")
     promoted = [p.text for p in busy.night("2026-03-06T03:00").promoted]
