@@ -8,7 +8,7 @@ from functools import lru_cache
 from dreaming.draft import Draft, headed
 from dreaming.scoring import Score, age_days
 from memory.model import Candidate, Kind, Style
-from memory.quality import LEAD_IN, explained, unfit
+from memory.quality import LEAD_IN, TASK, explained, names_tasks, unfit
 
 OWN_ORIGINS = frozenset(Kind)
 """Text of people and their agents; this program's own output never becomes a fragment of another kind."""
@@ -139,8 +139,10 @@ def _flaw(exam: Exam) -> str:
     """Return the name of what keeps the draft from standing alone, '' when nothing does."""
     fragment, draft = exam.candidate.fragment, exam.draft
     if fragment.style is Style.PARAGRAPH or len(draft.positions) < 2:
-        return _unfit((draft.text,))
-    return _unfit(tuple(headed(fragment.heading, fragment.statements[n]) for n in draft.positions))
+        texts: tuple[str, ...] = (draft.text,)
+    else:
+        texts = tuple(headed(fragment.heading, fragment.statements[n]) for n in draft.positions)
+    return _unfit(texts) or (TASK.name if names_tasks(fragment.heading) else "")
 
 
 @lru_cache(maxsize=EXAMS_AT_ONCE)

@@ -16,7 +16,7 @@ UNSPACED_LANGUAGES = ("zh", "ja")
 ENGLISH_TOO = frozenset({"zh", "ja", "ko", "ru"})
 """Languages in whose texts English words stand out by their script, and are as common there."""
 
-ANYWHERE = frozenset({"lasting", "topic", "moment"})
+ANYWHERE = frozenset({"lasting", "topic", "moment", "task"})
 """Kinds whose words are signs wherever they stand; they may say something all the same."""
 
 _UNSPACED = re.compile(f"[{HAN}{KANA}]+")
@@ -69,7 +69,7 @@ class Line:
         words, spaced, unspaced = _signs(kind)
         if not words.isdisjoint(self.spaced) or any(sign in self.folded for sign in spaced):
             return True
-        return any(sign in run for run in self.unspaced for sign in unspaced)
+        return any(sign in self.folded for sign in unspaced)
 
     def only(self, kind: str) -> bool:
         """Whether no word says anything, and of no kind are more."""

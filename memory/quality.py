@@ -33,6 +33,7 @@ HARDLY_NEWS = 1
 _MARKS = re.compile(r"^(?:(?:[-*+>•▪]|\d+[.)]|#{1,6}|\[[ xX]\])\s+)+")
 _EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_]+(?=\w)|(?<=\w)[*_]+(?!\w)")
 _LABEL = re.compile(r"([^:：`\"“”«»「」]{1,30}?)\s?(?:：|:\s)\s*(?=\S)")
+_TO_DO = re.compile(r"(?:TODO|TO-DO|FIXME)\b")
 _NUMBER = re.compile(r"\d[\d.,:/-]*|(?=\w*\d)[0-9a-f]{4,}(?:-[0-9a-f]{2,})*")
 _QUESTION = re.compile(r"[?？]+[\s)）.!！]*$")
 _QUOTED_QUESTION = re.compile(r"[\"“„«「『‘'].*[?？]+[\"”“»」』’']")
@@ -57,9 +58,11 @@ def unfit(text: str) -> str:
     """
     plain = _plain(text)
     whole = line(plain)
-    name = _first(OF_TEXTS, whole)
-    if name:
-        return name
+    return _first(OF_TEXTS, whole) or _worst(plain, whole) or (TASK.name if TASK.breaks(whole) else "")
+
+
+def _worst(plain: str, whole: Line) -> str:
+    """Return the rule that the first sentence breaks, if every sentence breaks one."""
     sentences = _sentences(plain)
     if len(sentences) < 2:
         return _broken(whole)
@@ -69,7 +72,7 @@ def unfit(text: str) -> str:
 
 def explained(name: str) -> str:
     """Return in words what a text is that breaks the rule of this name."""
-    return next(rule.says for rule in (*OF_TEXTS, *OF_SENTENCES) if rule.name == name)
+    return next(rule.says for rule in (*OF_TEXTS, *OF_SENTENCES, TASK) if rule.name == name)
 
 
 def _first(rules: tuple[Rule, ...], of: Line) -> str:
@@ -101,6 +104,17 @@ def _plain(text: str) -> str:
 def _sentences(text: str) -> list[str]:
     pieces = (text[start:end].strip() for start, end in pairwise((0, *sentence_ends(text), len(text))))
     return [piece for piece in pieces if piece]
+
+
+def _is_task(of: Line) -> bool:
+    """Tell what is marked as something to do, in capitals or by its label."""
+    label = _label(of.text)
+    return bool(_TO_DO.match(of.text) or (label and names_tasks(label[1])))
+
+
+def names_tasks(heading: str) -> bool:
+    """Tell whether a label or heading says that what follows is to be done."""
+    return line(heading).has("task")
 
 
 def _is_number(of: Line) -> bool:
@@ -209,6 +223,9 @@ OF_VALUES = (
     Rule(name="anaphor", breaks=_says_it_is, says="speaks of something that stands elsewhere"),
 )
 """Asked of what stands behind a label, which may be what "it" means, or name a number or a path."""
+
+TASK = Rule(name="task", breaks=_is_task, says="is a task, over once it is done")
+"""Asked of a whole text that says something: what is done stays true, what is to do does not."""
 
 OF_SENTENCES = (
     Rule(name="number", breaks=_is_number, says="has no words, only numbers or signs"),

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from house import House
-from memory.quality import OF_SENTENCES, OF_TEXTS, explained, unfit
+from memory.quality import OF_SENTENCES, OF_TEXTS, TASK, explained, unfit
 
 DATA = Path(__file__).parent / "data"
-NAMES = {rule.name for rule in (*OF_TEXTS, *OF_SENTENCES)}
+NAMES = {rule.name for rule in (*OF_TEXTS, *OF_SENTENCES, TASK)}
 LEAST_LINES = 70
 """Of each of the five languages of the labelled lines."""
 Labelled = tuple[str, str, str]
@@ -203,3 +203,47 @@ def test_what_a_night_left_out_of_a_list_is_not_written_on_the_next(house: House
     house.search("call about the kiln", "2026-06-19T12:00")
     house.night("2026-06-20T03:00")
     assert house.read("MEMORY.md") == kept
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "TODO: buy stamps for the letters",
+        "TODO buy stamps for the letters",
+        "FIXME handle empty lists in the parser",
+        "Next steps: write the tests for the parser",
+        "待办：给妈妈买邮票",
+        "下一步：把解析器的测试写完",
+        "Zu erledigen: Briefmarken für die Weihnachtspost kaufen",
+        "Pendientes: comprar sellos para las cartas",
+        "À faire : acheter des timbres pour les lettres",
+        "やること：手紙の切手を買う",
+        "할 일: 편지에 붙일 우표 사기",
+    ],
+)
+def test_what_is_marked_as_a_task_is_over_once_it_is_done(text: str) -> None:
+    assert unfit(text) == "task"
+    assert "task" in explained("task")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Todo está en el armario de la cocina, segunda balda",
+        "Anna keeps her to-do list in Obsidian",
+        "Never leave a TODO without a name beside it",
+        "王姐把待办都写在飞书里",
+        "Remember to stop the server before a restore",
+    ],
+)
+def test_what_only_speaks_of_tasks_is_none(text: str) -> None:
+    assert unfit(text) == ""
+
+
+def test_what_stands_under_a_heading_of_tasks_is_not_promoted(house: House) -> None:
+    house.write("memory/2026-03-02.md", "## TODO\n- Garage panel takes a CR2450 cell\n")
+    for day in ("2026-03-03", "2026-03-04", "2026-03-05"):
+        for query in ("garage panel", "panel cell", "garage cell"):
+            house.search(query, f"{day}T12:00")
+    assert not house.night("2026-03-06T03:00").promoted
+    assert "over once it is done" in str(house.explain("Garage panel", "2026-03-06T04:00").failed)
