@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking")
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-SECOND = 1000.0
+SECOND = 1.0
 
 
 def absent(reason: str) -> None:
@@ -331,10 +331,20 @@ def test_chinese_is_drawn_and_not_boxed(visit: Open) -> None:
         absent("no font with Chinese characters is installed (on Debian: apt-get install fonts-noto-cjk)")
 
 
+def work(view: "Page", path: Path) -> float:
+    """Return the seconds a processor is busy with opening a page, however busy it is with other things."""
+    session = view.context.new_cdp_session(view)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    before = {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
+    view.goto(path.as_uri())
+    after = {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
+    print(f"\n{after['TaskDuration'] - before['TaskDuration']:.2f} s of work to open {path.stat().st_size:,} bytes")  # noqa: T201
+    return float(after["TaskDuration"] - before["TaskDuration"])
+
+
 def test_a_full_page_opens_in_under_a_second(visit: Open, tmp_path_factory: pytest.TempPathFactory) -> None:
     house = House(tmp_path_factory.mktemp("crowded"))
     crowded(house)
     path = house.root / "full.html"
     path.write_text(page(facts_of(house)), encoding="utf-8")
-    took = "performance.getEntriesByType('navigation')[0].loadEventEnd"
-    assert min(visit(path=path).evaluate(took) for _ in range(3)) < SECOND
+    assert work(visit(), path) < SECOND
