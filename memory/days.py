@@ -1,10 +1,11 @@
 """Which days a text names, of the languages that the lists of dates and events are kept for."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cache
+from itertools import pairwise
 
 from memory.language import HAN, KANA, language
 from memory.words import entries
@@ -14,9 +15,12 @@ SPOKEN = ("en", "de", "es", "zh", "ja")
 
 _CJK = f"{HAN}{KANA}"
 _DAY_NUMBER = r"(?P<d>\d{1,2})(?:st|nd|rd|th|\.|º)?"
-_TO = r"\s*(?:[-–—~〜/]|to|through|till|until|and|bis|und|al?|y|至|到|から)\s*"
-_TAIL = re.compile(rf"{_TO}(?P<d>\d{{1,2}})(?:st|nd|rd|th|日|号|號)?(?![\d:./月年]|\s*[ap]m\b)")
-"""The day that ends a range whose month stands in front: `June 6–13`, 6月6日至13日."""
+_TO = r"\s*(?:[-–—~〜/]|to|through|till|until|and|bis|und|al?|hasta|y|至|到|から)(?:\s+(?:the|zum|el))?\s*"
+_FRONT = re.compile(rf"(?<![\w.:/,-]){_DAY_NUMBER}{_TO}$")
+"""The day that begins a range whose month stands behind: `6–13 June`, `6. bis 13.6.`, `del 6 al 13 de junio`."""
+_JOINED = re.compile(_TO)
+_LONGEST_FRONT = 16
+"""Characters that a first day and the words up to the last one take at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +37,16 @@ def named_days(plain: str, said: date) -> Iterator[Day]:
     """Yield the days a text names: by day and month, or else as it is spoken of from the day of speaking."""
     dated = tuple(_dated(plain, said))
     yield from dated or _spoken(plain, said)
+
+
+def range_length(plain: str, days: Iterable[Day]) -> int | None:
+    """Return how many days lie between the ends of the first range of days that a text names, None without a range."""
+    inorder = sorted(days, key=lambda day: day.start)
+    for first, last in pairwise(inorder):
+        between = plain[first.end : last.start]
+        if (not between or _JOINED.fullmatch(between)) and first.day < last.day:
+            return (last.day - first.day).days
+    return None
 
 
 def date_pattern() -> re.Pattern[str]:
@@ -60,15 +74,31 @@ def _dated(plain: str, said: date) -> Iterator[Day]:
         for match in pattern.finditer(plain):
             day = order(match, plain, said)
             if day:
+                yield from _front(plain, match.start(), day)
                 yield Day(day=day, start=match.start(), end=match.end())
                 yield from _tail(plain, match.end(), day)
 
 
+def _front(plain: str, start: int, last: date) -> Iterator[Day]:
+    at = max(0, start - _LONGEST_FRONT)
+    front = _FRONT.search(plain[at:start])
+    first = _date(last.year, last.month, int(front["d"])) if front else None
+    if front and first and first < last:
+        yield Day(day=first, start=at + front.start(), end=start)
+
+
 def _tail(plain: str, end: int, first: date) -> Iterator[Day]:
-    tail = _TAIL.match(plain, end)
+    tail = _tail_pattern().match(plain, end)
     last = _date(first.year, first.month, int(tail["d"])) if tail else None
     if tail and last and last > first:
         yield Day(day=last, start=end, end=tail.end())
+
+
+@cache
+def _tail_pattern() -> re.Pattern[str]:
+    """Return the pattern of the day that ends a range whose month stands in front: `June 6–13`, 6月6日至13日."""
+    month = rf"\.?\s+(?:(?:of|del?)\s+)?(?:{alternatives(day_names('month'))})"
+    return re.compile(rf"{_TO}(?P<d>\d{{1,2}})(?:st|nd|rd|th|日|号|號)?(?![\d:./月年]|\s*[ap]m\b|{month})")
 
 
 Order = Callable[[re.Match[str], str, date], date | None]

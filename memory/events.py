@@ -5,7 +5,7 @@ from datetime import date
 from functools import cache
 from unicodedata import normalize
 
-from memory.days import SPOKEN, Day, alternatives, day_names, named_days
+from memory.days import SPOKEN, Day, alternatives, day_names, named_days, range_length
 from memory.language import HAN, KANA
 from memory.words import entries, vocabulary
 
@@ -13,6 +13,12 @@ SAID_BESIDES = 2
 """So many telling words in a clause of their own are something to keep."""
 SAID_OF_IT = 3
 """An event takes no more telling words than these, besides its kind and its date: who, where, what for."""
+KINDS = ("once", "often", "stay", "lasting")
+"""What tells that there is an event, and nothing more of it."""
+LONGEST_STAY_DAYS = 31
+"""Who stays or what is closed for longer than a month is likely to be worth knowing: a term, a season, a lease."""
+SAID_OF_AN_HOUR = 2
+"""With a day and a time of day, so few words are an appointment, whatever for: "eye test on 18 June at 8:15"."""
 SAID_OF_A_WEEKDAY = 1
 """With a weekday and nothing else for a date, more words are likely a rule: "a visit takes an hour on Saturday"."""
 CHARACTERS_A_WORD = 2
@@ -20,6 +26,9 @@ CHARACTERS_A_WORD = 2
 
 _CJK = f"{HAN}{KANA}"
 _BESIDES = re.compile(r"[:;,.!](?=\s|$)|[;,、。]|(?<=\s)[–—-](?=\s)")
+_YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
+_STOP = re.compile(r"[:;,.!](?=\s)|[;,、。:]")
+_OWNED = re.compile("(?:まで|为止)?[的の]")
 _UNSPACED = re.compile(f"[{_CJK}]")
 _KATAKANA = re.compile("[ァ-ヺー]")
 _WORD = re.compile(rf"[^\W{_CJK}]+|[ァ-ヺー]+|[{HAN}]+")
@@ -38,16 +47,51 @@ def ended(text: str, *, said: date) -> date | None:
     if _says("keep", plain) or _habit().search(plain):
         return None
     days = tuple(named_days(plain, said))
-    if not days or not _is_event(plain, days) or _says_more(plain, days):
+    last = max((day.day for day in days), default=date.min)
+    if last < said or (_says("lasting", plain) and not _is_short(plain, days)):
         return None
-    last = max(day.day for day in days)
-    return last if last >= said else None
+    told = _is_event(plain, days) and not _says_more(plain, days)
+    return last if told or (last > said and _is_plan(plain, days)) else None
 
 
 def _is_event(plain: str, days: tuple[Day, ...]) -> bool:
     if _says("once", plain):
         return True
-    return _says("often", plain) and not all(day.bare for day in days)
+    if _says("often", plain) and not _says("turn", plain) and not all(day.bare for day in days):
+        return True
+    return _is_short(plain, days) and _is_stay(plain, days)
+
+
+def _is_short(plain: str, days: tuple[Day, ...]) -> bool:
+    """Tell whether the days are the first and the last one of something that is over within a month."""
+    length = range_length(plain, days)
+    return length is not None and length <= LONGEST_STAY_DAYS
+
+
+def _is_stay(plain: str, days: tuple[Day, ...]) -> bool:
+    """Tell who stays for the days from whose days they are: "the receipts from 5 to 7 November are in the box"."""
+    first, last = min(day.start for day in days), max(day.end for day in days)
+    if _OWNED.match(plain, last) or any(int(year) < days[0].day.year for year in _YEAR.findall(plain)):
+        return False
+    stays = _patterns("stay").finditer(plain)
+    return any(_opens(plain, first) or stay.start() < first or _UNSPACED.match(stay[0]) for stay in stays)
+
+
+def _opens(plain: str, start: int) -> bool:
+    """Tell whether nothing telling stands in front of a place, in its clause."""
+    return not _news(_STOP.split(plain[:start])[-1])
+
+
+def _is_plan(plain: str, days: tuple[Day, ...]) -> bool:
+    """Tell a plan of any kind by its form: little beside a day and a time of day, or behind the days that open it."""
+    news = _news(_without(plain, days))
+    if _says("turn", plain) or not news:
+        return False
+    if _CLOCK.search(plain) and not any(day.bare for day in days):
+        return news <= SAID_OF_AN_HOUR
+    first, last = min(day.start for day in days), max(day.end for day in days)
+    opens = _opens(plain, first) and not _OWNED.match(plain, last) and not _says("being", plain)
+    return opens and news <= SAID_OF_IT and _is_short(plain, days)
 
 
 def _says_more(plain: str, days: tuple[Day, ...]) -> bool:
@@ -56,7 +100,7 @@ def _says_more(plain: str, days: tuple[Day, ...]) -> bool:
     before = [stop.start() for stop in _BESIDES.finditer(plain, 0, first) if stop[0] != ":"]
     start = before[-1] if before else 0
     end = next((stop.end() for stop in _BESIDES.finditer(plain, last)), len(plain))
-    rests = ((plain[:start], plain[start:]), (plain[end:], plain[:end]))
+    rests = ((plain[:start], " " * start + plain[start:]), (plain[end:], plain[:end]))
     besides = any(_news(piece) >= SAID_BESIDES and _is_event(rest, days) for piece, rest in rests)
     most = SAID_OF_A_WEEKDAY if all(day.bare for day in days) else SAID_OF_IT
     return besides or _news(_without(plain, days)) > most
@@ -66,7 +110,10 @@ def _without(plain: str, days: tuple[Day, ...]) -> str:
     kept = list(plain)
     for day in days:
         kept[day.start : day.end] = " " * (day.end - day.start)
-    return _patterns("once").sub(" ", _patterns("often").sub(" ", "".join(kept)))
+    said = "".join(kept)
+    for kind in KINDS:
+        said = _patterns(kind).sub(" ", said)
+    return said
 
 
 def _news(piece: str) -> float:
