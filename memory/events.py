@@ -28,6 +28,7 @@ _CJK = f"{HAN}{KANA}"
 _BESIDES = re.compile(r"[:;,.!](?=\s|$)|[;,、。]|(?<=\s)[–—-](?=\s)")
 _YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
 _STOP = re.compile(r"[:;,.!](?=\s)|[;,、。:]")
+_STAMP = re.compile(r"\d{4}-\d\d-\d\dt\d")
 _OWNED = re.compile("(?:まで|为止)?[的の]")
 _UNSPACED = re.compile(f"[{_CJK}]")
 _KATAKANA = re.compile("[ァ-ヺー]")
@@ -85,7 +86,7 @@ def _opens(plain: str, start: int) -> bool:
 def _is_plan(plain: str, days: tuple[Day, ...]) -> bool:
     """Tell a plan of any kind by its form: little beside a day and a time of day, or behind the days that open it."""
     news = _news(_without(plain, days))
-    if _says("turn", plain) or not news:
+    if _says("turn", plain) or _STAMP.search(plain) or not news:
         return False
     if _CLOCK.search(plain) and not any(day.bare for day in days):
         return news <= SAID_OF_AN_HOUR
