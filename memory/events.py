@@ -49,7 +49,7 @@ def ended(text: str, *, said: date) -> date | None:
         return None
     days = tuple(named_days(plain, said))
     last = max((day.day for day in days), default=date.min)
-    if last < said or (_says("lasting", plain) and not _is_short(plain, days)):
+    if not days or last < said or (_says("lasting", plain) and not _is_short(plain, days)):
         return None
     told = _is_event(plain, days) and not _says_more(plain, days)
     return last if told or (last > said and _is_plan(plain, days)) else None

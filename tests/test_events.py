@@ -150,6 +150,7 @@ def test_what_is_past_when_it_is_said_is_a_record() -> None:
 
 def test_a_day_that_no_calendar_has_is_none() -> None:
     assert ended("Dentist tomorrow", said=date.max) is None
+    assert ended("Dentist", said=date.min) is None
     assert ended("Dentist on 31 June", said=SAID) is None
 
 
