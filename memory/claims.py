@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from unicodedata import normalize
 
 from memory.concepts import Lexicon
-from memory.events import alternatives, date_pattern, day_names
+from memory.days import alternatives, date_pattern, day_names
 from memory.language import HAN, KANA
 from memory.sentences import sentence_ends
 from memory.words import entries, vocabulary

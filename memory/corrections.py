@@ -107,14 +107,25 @@ def _verdict(old: Reading, new: Reading, code: str) -> Verdict:
 
 
 def _is_announced_anew(old: Reading, new: Reading, code: str) -> bool:
-    """Tell an announced correction of the same subject that names another day, time or number, and less beside it."""
+    """Tell an announced correction of the same subject that names another day, time or number, and less beside it.
+
+    It cannot take the old line's place: what only that says (the hour, the room) would be gone from the memory.
+    """
     if "head" not in new.kinds or not old.told or not new.asserted:
         return False
-    same_subject = stem(old.told[0].text, code) == stem(new.asserted[0].text, code)
+    same_subject = _subject(old.told, code) == _subject(new.asserted, code)
     before = {(word.kind, word.text) for word in old.told if word.kind}
     after = {(word.kind, word.text) for word in new.asserted if word.kind}
     other = {kind for kind, _ in before - after} & {kind for kind, _ in after - before}
     return same_subject and bool(other)
+
+
+def _subject(words: Sequence[Word], code: str) -> str:
+    """Return the stem of the first word, behind one such as "daily"; two characters where each is a word."""
+    texts = [word.text for word in words]
+    paced = next((n for n in (1, 2) if "".join(texts[:n]) in cue_words("pace", code)), 0)
+    first = texts[paced:] or texts
+    return stem(first[0] if len(first[0]) > 1 else "".join(first[:2]), code)
 
 
 def _is_ended(old: Reading, new: Reading, code: str) -> bool:
