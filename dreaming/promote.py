@@ -13,7 +13,7 @@ from dreaming.phases.deep import Examined, repeated
 from dreaming.rereading import standing, written
 from memory.changes import Effect
 from memory.journal import Refusal
-from memory.model import Candidate, Kind, StatementId
+from memory.model import Candidate, FragmentId, Kind, StatementId
 from memory.promotions import Key, Promotion, State
 from memory.trust import flaws
 from workspace import durable
@@ -50,7 +50,7 @@ def _promote(home: Home, eligible: Sequence[Examined], *, night: date, now: date
     """Go through the candidates in order, those an earlier run of the night promoted among them."""
     before = {promotion.fragment: promotion for promotion in made(home, night)}
     others = before.keys() - {one.candidate.id for one in eligible}
-    desk = _Desk(home, night)
+    desk, limit = _Desk(home, night), home.config.deep.limit
     for fragment in sorted(others):
         desk.meet(before[fragment])
     taken = len(others)
@@ -58,10 +58,13 @@ def _promote(home: Home, eligible: Sequence[Examined], *, night: date, now: date
         if one.candidate.id in before:
             taken += 1
             desk.meet(before[one.candidate.id])
-        elif taken >= home.config.deep.limit:
-            desk.refused.append(_too_many(one, home.config.deep.limit))
+        elif taken >= limit:
+            desk.refused.append(_too_many(one, limit))
         else:
-            taken += desk.add(_promotion(home, one, desk, night=night))
+            new = _promotion(home, one, desk, night=night)
+            if not isinstance(new, Refusal) and len(before) + len(desk.chosen) >= limit:
+                new = _too_many(one, limit)
+            taken += desk.add(new if isinstance(new, Refusal) else _beside(new, one, before.values()))
     if home.config.memory.mode == "review":
         with home.store.writing():
             home.promotions.plan(replace(promotion, state=State.PROPOSED) for promotion in desk.chosen)
@@ -203,7 +206,7 @@ def _promotion(home: Home, one: Examined, desk: _Desk, *, night: date) -> Promot
     made = None if there is None else written(home, candidate.fragment, there, positions)
     twin = twin or (said.repeated(made.text) if made else None)
     if twin or there is None or made is None:
-        return _refused(candidate, "not_promoted", f"MEMORY.md says or said it already: “{twin}”")
+        return _said_already(candidate.id, twin)
     unfit = flaws(f"{candidate.fragment.heading}: {made.text}", home.redaction)
     if unfit:
         return _refused(candidate, "clean", f"not fit to be remembered: {', '.join(unfit)}")
@@ -226,10 +229,25 @@ def _promotion(home: Home, one: Examined, desk: _Desk, *, night: date) -> Promot
     )
 
 
+def _beside(new: Promotion, one: Examined, before: Iterable[Promotion]) -> Promotion | Refusal:
+    """Return a promotion if it repeats nothing that earlier runs of the night wrote: it may rank above that."""
+    before = tuple(before)
+    spent = {statement: promotion.text for promotion in before for statement in promotion.statements}
+    drafted = (one.candidate.fragment.statement_ids[n] for n in one.exam.draft.positions)
+    twin = next((spent[key] for key in drafted if key in spent), None)
+    twin = twin or known(promotion.text for promotion in before).repeated(new.text)
+    return new if twin is None else _said_already(new.fragment, twin)
+
+
 def _spent(candidate: Candidate, positions: Sequence[int], desk: _Desk) -> str | None:
     """Return a drafted statement that this night wrote already, as part of another fragment."""
     ids, texts = candidate.fragment.statement_ids, candidate.fragment.statements
     return next((texts[n] for n in positions if ids[n] in desk.spent), None)
+
+
+def _said_already(fragment: FragmentId, twin: str | None) -> Refusal:
+    reason = f"{MEMORY} says or said it already: “{twin}”"
+    return Refusal(fragment=fragment, gate="not_promoted", reason=reason)
 
 
 def _refused(candidate: Candidate, gate: str, reason: str) -> Refusal:

@@ -65,6 +65,48 @@ def test_what_a_night_moved_to_the_archive_leaves_no_opening_for_its_second_run(
     assert house.digests() == after
 
 
+NEWER = "- Router lives in the attic\n"
+
+
+def outranked(house: House) -> None:
+    """Let a night promote a line, and then something new be asked for more than that, before the night goes on."""
+    house.settings |= {"deep.min_score": 0.3}
+    house.write("memory/2026-03-02.md", "- Boiler wants exactly 1.5 bar\n")
+    asked_for(house, "boiler pressure bar", "boiler wants", "what bar does the boiler want")
+    assert bullets_of(house, "2026-03-06T03:00") == ["- Boiler wants exactly 1.5 bar"]
+    house.write("memory/2026-03-05.md", NEWER)
+    for day in DAYS:
+        for query in ("where does the router live", "router attic", "attic router place", "which room has the router"):
+            house.search(query, f"{day}T13:00")
+
+
+def bullets_of(house: House, night: str) -> list[str]:
+    house.night(night)
+    return bullets(house)
+
+
+def test_something_new_that_ranks_higher_takes_no_slot_beyond_the_limit_of_the_night(house: House) -> None:
+    house.settings["deep.limit"] = 1
+    outranked(house)
+    assert bullets_of(house, "2026-03-06T04:00") == ["- Boiler wants exactly 1.5 bar"]
+    assert "limit of 1 was reached" in house.read("DREAMS.md")
+    house.settings["deep.limit"] = 2
+    assert len(bullets_of(house, "2026-03-06T05:00")) == 2
+
+
+def test_something_new_that_ranks_higher_repeats_nothing_of_the_same_night(house: House) -> None:
+    house.settings |= {"deep.min_score": 0.3, "deep.min_unique_queries": 1}
+    house.write("memory/2026-03-02.md", "- Boiler wants exactly 1.5 bar\n")
+    for day in DAYS:
+        house.get("memory/2026-03-02.md:1", f"{day}T12:00")
+    assert bullets_of(house, "2026-03-06T03:00") == ["- Boiler wants exactly 1.5 bar"]
+    house.write("memory/2026-03-05.md", "- Router lives in the attic\n- Boiler wants exactly 1.5 bar\n")
+    for day in DAYS:
+        house.get("memory/2026-03-05.md:1-2", f"{day}T14:00")
+    written = bullets_of(house, "2026-03-06T04:00")
+    assert sum("Boiler" in line for line in written) == 1, written
+
+
 def test_a_statement_with_votes_of_its_own_waits_for_another_night(busy: House) -> None:
     asked_for(busy, "spare key", "key clock", "spare clock")
     promoted = [p.text for p in busy.night("2026-03-06T03:00").promoted]
