@@ -9,7 +9,7 @@ from dreaming.config import Config
 from dreaming.gates import ASKING, GATES, REMEDIES, Exam, in_order, verdict
 from dreaming.home import MEMORY, Home
 from dreaming.known import known
-from dreaming.ledger import kept, known_before, made, taken_back
+from dreaming.ledger import agreed, kept, known_before, made, taken_back
 from dreaming.phases.deep import Examined, deep, weights
 from dreaming.phases.night import Night
 from dreaming.places import named
@@ -172,7 +172,7 @@ def written_of(home: Home, found: Sequence[Examined]) -> Mapping[FragmentId, Lif
     until = max((one.exam.tonight for one in found), default=date.min)
     asked, marks = home.journal.asked(ids, until=until), home.journal.marks(ids, until=until)
     written: dict[FragmentId, list[Promotion]] = {one: [] for one in ids}
-    for promotion in home.promotions.all():
+    for promotion in agreed(home).values():
         if promotion.fragment in written:
             written[promotion.fragment].append(promotion)
     return {

@@ -7,6 +7,7 @@ from importlib import import_module
 
 from dreaming.explain import change, nearest
 from dreaming.home import MEMORY, STORE, Home
+from dreaming.ledger import agreed
 from dreaming.phases.deep import Examined
 from memory.journal import NightRecord
 from memory.model import Phase
@@ -81,15 +82,16 @@ def overview(home: Home, *, now: datetime) -> Overview:
     nights = home.journal.nights(limit=NIGHTS_LOOKED_BACK)
     waiting = nearest(home, now=now)
     failures, failure = _failures(home)
+    stand = [one.state for one in agreed(home).values()]
     blocked = {gate: count for gate, count in home.journal.last_refused().items() if gate != "recalled"}
     return Overview(
         counts=home.store.counts(),
         last_night=nights[0] if nights else None,
         memory_chars=len(home.files.read(MEMORY).text),
         budget_chars=home.config.memory.budget_chars,
-        in_force=len(home.promotions.all(State.IN_FORCE)),
-        dropped=len(home.promotions.all(State.DROPPED)),
-        proposed=len(home.promotions.all(State.PROPOSED)),
+        in_force=stand.count(State.IN_FORCE),
+        dropped=stand.count(State.DROPPED),
+        proposed=stand.count(State.PROPOSED),
         streak=_streak(nights),
         blocking=next(iter(blocked), None),
         nearest=waiting[:3],

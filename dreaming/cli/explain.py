@@ -41,7 +41,7 @@ NOW = {
     State.PLANNED: "not written yet",
     State.IN_FORCE: "in MEMORY.md",
     State.DROPPED: "in the archive since it had to make room",
-    State.REMOVED: "taken out of MEMORY.md by you",
+    State.REMOVED: "taken out of MEMORY.md, or its marker, by you",
     State.PROPOSED: "waiting for your review",
     State.UNDONE: "taken back by dream undo",
     State.SUPERSEDED: "in the archive since a newer statement corrects it",
