@@ -18,6 +18,7 @@ import click
 from workspace.errors import WorkspaceError
 
 if TYPE_CHECKING:
+    from dreaming.config import Config
     from dreaming.home import Home
 
 FIRST_YEAR = 1971
@@ -80,13 +81,18 @@ class Common:
     @contextmanager
     def open_to_read(self) -> "Iterator[Home]":
         """Open the workspace for a block; raise NotYetAWorkspaceError, and make nothing, when the folder is none."""
+        self.to_read()
+        with self.open() as home:
+            yield home
+
+    def to_read(self) -> "tuple[Path, Config]":
+        """Return the folder of the workspace and its settings; raise NotYetAWorkspaceError when the folder is none."""
         from dreaming.home import located
 
         root, config = located(self.workspace, config=self.config, environ=os.environ, overrides={})
         if not _is_workspace(root, config.workspace.diaries):
             raise NotYetAWorkspaceError(root)
-        with self.open() as home:
-            yield home
+        return root, config
 
     def moment(self, home: "Home") -> datetime:
         """Return the time to decide by: `--now` in the workspace's zone, else the clock; whole seconds, UTC."""
