@@ -98,5 +98,5 @@ class DamagedBlockError(WorkspaceError):
         self.name = name
         super().__init__(
             f"the markers of the {name} block in DREAMS.md do not pair up, so it was left alone; "
-            f"put back the missing openclaw:dreaming:{name} line or delete the one that is left"
+            "dream doctor says where, and --fix puts back what it is sure of"
         )
