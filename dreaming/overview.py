@@ -9,6 +9,7 @@ from dreaming.explain import change, nearest
 from dreaming.home import MEMORY, STORE, Home
 from dreaming.ledger import agreed
 from dreaming.phases.deep import Examined
+from dreaming.tell import standing
 from memory.journal import NightRecord
 from memory.model import Phase
 from memory.promotions import State
@@ -25,12 +26,14 @@ SCHEDULE, RECORD = "cron.schedule", "cron.record"
 class ToldPhase:
     """How a phase of the last night was told: who was asked, who wrote the entry, why answers were not kept.
 
-    `narrator` is None when there is no entry; tokens are estimates of what was sent to a model and came back.
+    `narrator` is None when there is no entry, `written` tells whether it stands in the diary; tokens are estimates of
+    what was sent to a model and came back.
     """
 
     phase: Phase
     asked: str
     narrator: str | None
+    written: bool
     refused: tuple[str, ...]
     prompt_tokens: int
     answer_tokens: int
@@ -151,12 +154,14 @@ def _size(home: Home) -> int:
 
 def told(home: Home, night: date) -> tuple[ToldPhase, ...]:
     """Return how the phases of a night were told."""
+    written = standing(home, night)
     writers = {entry.phase: entry.narrator for entry in home.narratives.told(night=night)}
     return tuple(
         ToldPhase(
             phase=one.phase,
             asked=one.asked,
             narrator=writers.get(one.phase),
+            written=one.phase in written,
             refused=one.refused,
             prompt_tokens=one.prompt_tokens,
             answer_tokens=one.answer_tokens,
