@@ -243,8 +243,15 @@ def told_apart() -> Iterator[None]:
         code = _exit_code(error)
         if code is None:
             raise
-        click.echo(f"dream: {error}", err=True)
+        click.echo(f"dream: {_sentence(error)}", err=True)
         sys.exit(code)
+
+
+def _sentence(error: Exception) -> str:
+    """Return what went wrong, ending with the way out of the command that was called."""
+    context = click.get_current_context(silent=True)
+    command = None if context is None else context.invoked_subcommand
+    return error.instead(f"run dream {command} again") if command and isinstance(error, WorkspaceError) else str(error)
 
 
 def _exit_code(error: Exception) -> int | None:
