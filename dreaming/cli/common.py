@@ -263,7 +263,7 @@ def _exit_code(error: Exception) -> int | None:
     from dreaming.layers import ConfigError
     from dreaming.narrate import ChangedEntryError, NothingToTellError
     from dreaming.places import NoSuchLinesError, UnknownSourceError
-    from dreaming.review import NotAcceptedError, UnknownProposalError
+    from dreaming.review import NotAcceptedError, UnknownLineError, UnknownProposalError
     from dreaming.timeline import NothingKnownError, UnknownChangeError
     from dreaming.undo import ConflictError, NothingToRedoError, NothingToUndoError
     from memory.store import BrokenStoreError, BusyStoreError, NewerStoreError
@@ -290,6 +290,7 @@ def _exit_code(error: Exception) -> int | None:
         (NothingToRedoError, REFUSED),
         (ConflictError, REFUSED),
         (UnknownProposalError, REFUSED),
+        (UnknownLineError, REFUSED),
         (NotAcceptedError, REFUSED),
         (BackupThereError, REFUSED),
         (BackupInsideError, REFUSED),
