@@ -198,7 +198,8 @@ def _filled(
         except FileNotFoundError:
             continue
         except OSError as error:
-            problems.append(str(NotReadableError(path, error.strerror or str(error))))
+            left_out = NotReadableError(path, error.strerror or str(error))
+            problems.append(left_out.instead("make another backup"))
             continue
         members.append(_add(archive, name, BytesIO(raw)))
     return tuple(members), tuple(problems)

@@ -4,14 +4,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from dreaming.config import Config, zone
-from dreaming.findings import OF_FILES, Check, Finding, copies, parts, private
+from dreaming.findings import OF_FILES, Check, Finding, copies, parts, private, with_markers
 from dreaming.hearing import hear
 from dreaming.history import Why, notice, rewrite
-from dreaming.home import MEMORY, STATE, STORE, Home
+from dreaming.home import DREAMS, MEMORY, STATE, STORE, Home
 from dreaming.ledger import recover
 from dreaming.observe import observe
 from dreaming.records import OF_STORE
@@ -232,6 +233,12 @@ def _single(home: Home, now: datetime) -> None:
     rewrite(home, MEMORY, without_copies, why)
 
 
+def _mark(home: Home, now: datetime) -> None:
+    notice(home, now=now)
+    why = Why(kind=DOCTOR, reason="marker lines that were missing or damaged", now=now, night=home.local_date(now))
+    rewrite(home, DREAMS, partial(with_markers, home), why)
+
+
 def _place(home: Home, now: datetime) -> None:
     integrity = Integrity(home.store)
     with home.store.writing():
@@ -269,6 +276,7 @@ REPAIRS: tuple[tuple[frozenset[str], Callable[[Home, datetime], None]], ...] = (
     (frozenset({"dangling_rows"}), _drop_dangling),
     (SETTLED, _settle),
     (frozenset({"double_marker"}), _single),
+    (frozenset({"damaged_block"}), _mark),
     (frozenset({"empty_fragment", "misplaced_fragment"}), _place),
     (frozenset({"gone_source", "stale_source", "empty_fragment"}), _read),
     (frozenset({"orphan_image"}), _drop_images),
@@ -278,7 +286,7 @@ REPAIRS: tuple[tuple[frozenset[str], Callable[[Home, datetime], None]], ...] = (
 
 
 def without_copies(text: str) -> str:
-    """Take out the own lines that stand further up to the letter, and a heading that nothing is left under."""
+    """Take out the own lines that are copies of others, and a heading that nothing is left under."""
     page = layout(text)
     gone = list(copies(page.own))
     out = {at for one in gone for at in one.place}

@@ -213,7 +213,10 @@ def _change(home: "Home", one: "Event") -> Document:
         "kind": change.kind,
         "file": change.file,
         "reason": change.reason,
-        "promotions": [{**_promoted(promotion), "state": state} for promotion, state in one.promotions],
+        "promotions": [
+            {**_promoted(promotion), "state": state, "now": promotion.state.value}
+            for promotion, state in one.promotions
+        ],
         "diff": difference(home, change),
     }
 

@@ -9,10 +9,10 @@ from dreaming.config import Config
 from dreaming.gates import ASKING, GATES, REMEDIES, Exam, in_order, verdict
 from dreaming.home import MEMORY, Home
 from dreaming.known import known
-from dreaming.ledger import kept, known_before, made, taken_back
+from dreaming.ledger import agreed, kept, known_before, made, taken_back
 from dreaming.phases.deep import Examined, deep, weights
 from dreaming.phases.night import Night
-from dreaming.places import named
+from dreaming.places import NoSuchLinesError, UnknownSourceError, named, opened, place_of
 from dreaming.scoring import (
     CONTEXTS_THAT_SATURATE,
     GROUNDED_THAT_SATURATE,
@@ -37,6 +37,7 @@ NEAREST = 10
 MOST_QUESTIONS = 10
 """What takes more questions than this is not told in numbers."""
 GONE = "a text that is gone"
+_PLACE = re.compile(r"\S+\.(?:md(?::[0-9]+(?:-[0-9]+)?)?|jsonl(?:#L[0-9]+)?)", re.IGNORECASE)
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
@@ -156,6 +157,17 @@ def meant(home: Home, what: str) -> tuple[FragmentId, ...]:
     return home.store.containing(what) if what.strip() else ()
 
 
+def nothing_at(home: Home, what: str, *, now: datetime) -> str | None:
+    """Return a sentence on a place where no fragment stands; None when what was named is no place."""
+    if named(what).path not in home.sources.known(*Kind) and not _PLACE.fullmatch(what):
+        return None
+    try:
+        opened(home, place_of(home, what, now=now), now=now)
+    except (UnknownSourceError, NoSuchLinesError) as error:
+        return str(error)
+    return f"Nothing that is remembered stands at {what}; dream get {what} prints what does"
+
+
 def nearest(home: Home, *, now: datetime) -> tuple[Examined, ...]:
     """Return the recalled candidates that are not promoted, those with the fewest gates to pass first."""
     waiting = [one for one in examined(home, home.store.recalled(), now=now) if one.exam.promoted_on is None]
@@ -172,7 +184,7 @@ def written_of(home: Home, found: Sequence[Examined]) -> Mapping[FragmentId, Lif
     until = max((one.exam.tonight for one in found), default=date.min)
     asked, marks = home.journal.asked(ids, until=until), home.journal.marks(ids, until=until)
     written: dict[FragmentId, list[Promotion]] = {one: [] for one in ids}
-    for promotion in home.promotions.all():
+    for promotion in agreed(home).values():
         if promotion.fragment in written:
             written[promotion.fragment].append(promotion)
     return {
@@ -281,12 +293,17 @@ def is_memory(what: str) -> bool:
 
 
 def origins(home: Home, what: str) -> tuple[Origin, ...]:
-    """Return where lines of `MEMORY.md` came from, in file order; raise NotPromotedError when no night wrote them."""
-    place, spoken_of = named(what), home.promotions.spoken_of()
+    """Return where lines of `MEMORY.md` came from, in file order.
+
+    Raise NotPromotedError when no night wrote them, NoSuchLinesError when it has not got them.
+    """
+    place, spoken_of, page = named(what), home.promotions.spoken_of(), layout(home.files.read(MEMORY).text)
     first, last = place.start or 1, place.end or MAX_LINE
+    if page.lines and first > len(page.lines):
+        raise NoSuchLinesError(MEMORY, len(page.lines))
     found = [
         (own.written.line, spoken_of[own.written.mark])
-        for own in layout(home.files.read(MEMORY).text).own
+        for own in page.own
         if own.place.start < last and own.place.stop >= first and own.written.mark in spoken_of
     ]
     if not found:

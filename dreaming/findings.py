@@ -14,8 +14,8 @@ from memory.chunking import overlong_lines, unclosed_fence
 from memory.model import Phase
 from memory.promotions import Key
 from workspace import diary, dreams
-from workspace.errors import DamagedBlockError, Problem, UnreadableError, WorkspaceError
-from workspace.lines import split_lines
+from workspace.errors import Problem, UnreadableError, WorkspaceError
+from workspace.mending import lonely, mended
 from workspace.readable import readable
 from workspace.sections import Layout, Own, layout
 
@@ -59,7 +59,7 @@ def doubles(home: Home, now: datetime) -> Iterator[Finding]:  # noqa: ARG001
     same = set(copies(page.own))
     for one in page.own:
         key = one.written.mark
-        if key in first:
+        if one in same or key in first:
             yield Finding(
                 kind="double_marker",
                 place=f"{MEMORY}:{one.place.start + 1}",
@@ -67,17 +67,26 @@ def doubles(home: Home, now: datetime) -> Iterator[Finding]:  # noqa: ARG001
                 repair="the copy is taken out" if one in same else "the two differ; delete the one you do not want",
                 fixable=one in same,
             )
-        first.add(key)
+        if one not in same:
+            first.add(key)
     yield from _wordings(text, page)
 
 
 def copies(own: Sequence[Own]) -> Iterator[Own]:
-    """Yield the own lines that stand further up already, to the letter."""
+    """Yield the own lines that stand further up already, to the letter, and markers whose line stands elsewhere."""
     first: dict[Key, Own] = {}
+    for one in sorted(own, key=_is_bare):
+        first.setdefault(one.written.mark, one)
     for one in own:
-        original = first.setdefault(one.written.mark, one)
-        if original is not one and original.written.raw == one.written.raw and not (original.hangs or one.hangs):
+        original = first[one.written.mark]
+        same = original.written.raw == one.written.raw and not (original.hangs or one.hangs)
+        if original is not one and (same or _is_bare(one)):
             yield one
+
+
+def _is_bare(one: Own) -> bool:
+    """Tell whether a marker stands alone, without a line under it."""
+    return len(one.place) == 1
 
 
 def _wordings(text: str, page: Layout) -> Iterator[Finding]:
@@ -108,16 +117,31 @@ def blocks(home: Home, now: datetime) -> Iterator[Finding]:  # noqa: ARG001
     """Find blocks of `DREAMS.md` whose markers do not pair up."""
     text = home.files.read(DREAMS).text
     for name in BLOCKS:
-        try:
-            dreams.section(text, name)
-        except DamagedBlockError:
-            at = next(n for n, line in enumerate(split_lines(text), 1) if f"openclaw:dreaming:{name}:" in line)
+        for one in lonely(text, name)[:1]:
+            begins, missing = one.edge == "start", dreams.marker(name, "end" if one.edge == "start" else "start")
+            fixable = mended(text, name, told(home)) is not None
+            by_hand = f"write {missing} on a line of its own {'below' if begins else 'above'} what belongs to the block"
             yield Finding(
                 kind="damaged_block",
-                place=f"{DREAMS}:{at}",
-                what=f"the markers of the {name} block do not pair up, so nights leave it alone",
-                repair=f"put back the missing openclaw:dreaming:{name} line, or delete the one that is left",
+                place=f"{DREAMS}:{one.line}",
+                what=f"the {name} block {'begins' if begins else 'ends'} there and has no"
+                f" {'end' if begins else 'start'}, so nights leave it alone",
+                repair="the marker line is put back" if fixable else f"{by_hand}, or delete line {one.line}",
+                fixable=fixable,
             )
+
+
+def with_markers(home: Home, text: str) -> str:
+    """Return `DREAMS.md` with the marker lines put back for which it is certain where they stood."""
+    known = told(home)
+    for name in BLOCKS:
+        text = mended(text, name, known) or text
+    return text
+
+
+def told(home: Home) -> frozenset[dreams.Entry]:
+    """Return the entries that nights wrote, as they stand in the file."""
+    return frozenset(dreams.entry_of(one.stamp, one.prose) for one in home.narratives.told(limit=-1))
 
 
 def pages(root: Path) -> Iterator[str]:
@@ -215,16 +239,15 @@ def parts(root: Path) -> Iterator[Path]:
 
 
 def permissions(home: Home, now: datetime) -> Iterator[Finding]:  # noqa: ARG001
-    """Find files of this program that others may read or write."""
-    for path, ours in (*((path, True) for path in private(home.root)), (home.files.read(DREAMS).path, False)):
+    """Find files of this program that others may read or write; the modes of the pages are the user's."""
+    for path in private(home.root):
         if path.exists() and path.stat().st_mode & OTHERS:
-            place = path.relative_to(home.root).as_posix() if path.is_relative_to(home.root) else str(path)
             yield Finding(
                 kind="permissions",
-                place=place,
+                place=path.relative_to(home.root).as_posix(),
                 what=f"others may use it (mode {path.stat().st_mode & 0o777:04o})",
-                repair="its mode becomes 0600" if ours else f"run chmod 600 {place}",
-                fixable=ours,
+                repair="its mode becomes 0600",
+                fixable=True,
             )
 
 

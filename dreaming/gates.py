@@ -9,6 +9,7 @@ from dreaming.draft import Draft, headed
 from dreaming.scoring import Score, age_days
 from memory.model import Candidate, Kind, Style
 from memory.quality import LEAD_IN, TASK, explained, names_tasks, unfit
+from memory.trust import told
 
 OWN_ORIGINS = frozenset(Kind)
 """Text of people and their agents; this program's own output never becomes a fragment of another kind."""
@@ -181,7 +182,7 @@ GATES = (
         value=lambda e: ", ".join(e.candidate.flaws) or "clean",
         threshold=lambda _: "clean",
         passes=lambda e: not e.candidate.flaws,
-        missing=lambda e: f"not fit to be remembered: {', '.join(e.candidate.flaws)}",
+        missing=lambda e: f"not fit to be remembered: it {told(e.candidate.flaws)}",
     ),
     Gate(
         name="stands_alone",

@@ -1,6 +1,7 @@
 """How promotions stand: in `MEMORY.md`, in the archives and in the record, and making these agree."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import date, datetime
 
 from dreaming.draft import composed
@@ -23,16 +24,38 @@ def recover(home: Home, *, now: datetime) -> None:
     """
     home.files.tidy()
     recover_files(home, now=now)
-    written = {line.mark for line in durable.promoted(home.files.read(MEMORY).text)}
+    written = _marked(home)
     promotions = home.promotions
     with home.store.writing():
         promotions.withdraw(p.id for p in promotions.all(State.PLANNED) if p.key not in written)
-        spoken_of = promotions.spoken_of()
-        corrected = {p.replaces for p in spoken_of.values() if p.key in written and p.replaces is not None}
-        for promotion in spoken_of.values():
-            state = _state(promotion, written, corrected)
-            if state is not promotion.state:
-                promotions.settle([promotion.id], state, now=now)
+        for promotion, state in _differing(home, written).items():
+            promotions.settle([promotion], state, now=now)
+
+
+def agreed(home: Home) -> Mapping[int, Promotion]:
+    """Return every promotion by its number, in the state that `recover` would record; nothing is recorded."""
+    states = _differing(home, _marked(home))
+    return {key: replace(one, state=states.get(key, one.state)) for key, one in home.promotions.by_id().items()}
+
+
+def yours(home: Home, among: Iterable[Promotion]) -> tuple[Promotion, ...]:
+    """Return the promotions that count as removed, and whose words stand in `MEMORY.md` on a line without a marker."""
+    page = home.files.read(MEMORY).text
+    unmarked = set(durable.said(durable.without(page, _marked(home))))
+    removed = (one for one in among if one.state is State.REMOVED)
+    return tuple(one for one in removed if not unmarked.isdisjoint(durable.said(f"- {durable.wording(one.text)}")))
+
+
+def _marked(home: Home) -> set[Key]:
+    return {line.mark for line in durable.promoted(home.files.read(MEMORY).text)}
+
+
+def _differing(home: Home, written: set[Key]) -> Mapping[int, State]:
+    """Return by number how promotions stand by the markers of the file, where the record says otherwise."""
+    spoken_of = home.promotions.spoken_of().values()
+    corrected = {p.replaces for p in spoken_of if p.key in written and p.replaces is not None}
+    states = {promotion.id: (promotion.state, _state(promotion, written, corrected)) for promotion in spoken_of}
+    return {key: state for key, (recorded, state) in states.items() if state is not recorded}
 
 
 def _state(promotion: Promotion, written: set[Key], corrected: set[int]) -> State:

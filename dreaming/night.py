@@ -13,7 +13,7 @@ from dreaming.home import Home
 from dreaming.observe import Observation, observe
 from dreaming.progress import also_noted
 from dreaming.run import RUNS, Run
-from dreaming.tell import tell
+from dreaming.tell import standing, tell
 from memory.model import Phase
 from memory.promotions import Promotion, State
 from workspace.errors import WorkspaceError
@@ -25,7 +25,7 @@ ELSEWHERE = "name the workspace with --workspace, or let your agent write memory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseReport:
-    """What a phase did, in counts; `told` says whether it has an entry in the dream diary."""
+    """What a phase did, in counts; `told` says whether its entry stands in the dream diary."""
 
     phase: Phase
     counts: Mapping[str, int]
@@ -114,7 +114,7 @@ def _finish(run: Run) -> None:
 
 
 def _report(run: Run, observed: Observation, heard: Hearing) -> NightReport:
-    told = {entry.phase for entry in run.home.narratives.told(night=run.night)}
+    told = standing(run.home, run.night)
     made = ledger.made(run.home, run.night)
     return NightReport(
         night=run.night,

@@ -7,7 +7,9 @@ from importlib import import_module
 
 from dreaming.explain import change, nearest
 from dreaming.home import MEMORY, STORE, Home
+from dreaming.ledger import agreed
 from dreaming.phases.deep import Examined
+from dreaming.tell import standing
 from memory.journal import NightRecord
 from memory.model import Phase
 from memory.promotions import State
@@ -26,12 +28,14 @@ SCHEDULE, RECORD = "cron.schedule", "cron.record"
 class ToldPhase:
     """How a phase of the last night was told: who was asked, who wrote the entry, why answers were not kept.
 
-    `narrator` is None when there is no entry; tokens are estimates of what was sent to a model and came back.
+    `narrator` is None when there is no entry, `written` tells whether it stands in the diary; tokens are estimates of
+    what was sent to a model and came back.
     """
 
     phase: Phase
     asked: str
     narrator: str | None
+    written: bool
     refused: tuple[str, ...]
     prompt_tokens: int
     answer_tokens: int
@@ -84,15 +88,16 @@ def overview(home: Home, *, now: datetime) -> Overview:
     nights = home.journal.nights(limit=NIGHTS_LOOKED_BACK)
     waiting = nearest(home, now=now)
     failures, failure = _failures(home)
+    stand = [one.state for one in agreed(home).values()]
     blocked = {gate: count for gate, count in home.journal.last_refused().items() if gate != "recalled"}
     return Overview(
         counts=home.store.counts(),
         last_night=nights[0] if nights else None,
         memory_chars=len(home.files.read(MEMORY).text),
         budget_chars=home.config.memory.budget_chars,
-        in_force=len(home.promotions.all(State.IN_FORCE)),
-        dropped=len(home.promotions.all(State.DROPPED)),
-        proposed=len(home.promotions.all(State.PROPOSED)),
+        in_force=stand.count(State.IN_FORCE),
+        dropped=stand.count(State.DROPPED),
+        proposed=stand.count(State.PROPOSED),
         streak=_streak(nights),
         blocking=next(iter(blocked), None),
         nearest=waiting[:3],
@@ -153,12 +158,14 @@ def _size(home: Home) -> int:
 
 def told(home: Home, night: date) -> tuple[ToldPhase, ...]:
     """Return how the phases of a night were told."""
+    written = standing(home, night)
     writers = {entry.phase: entry.narrator for entry in home.narratives.told(night=night)}
     return tuple(
         ToldPhase(
             phase=one.phase,
             asked=one.asked,
             narrator=writers.get(one.phase),
+            written=one.phase in written,
             refused=one.refused,
             prompt_tokens=one.prompt_tokens,
             answer_tokens=one.answer_tokens,

@@ -1,6 +1,7 @@
 """The sections of `DREAMS.md`, rendered from what a night decided."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cache, partial
@@ -15,7 +16,7 @@ from dreaming.scoring import Theme
 from memory.model import Candidate, FragmentId, Phase
 from memory.promotions import Promotion, State
 from workspace.dreams import harmless, with_section
-from workspace.errors import WorkspaceError
+from workspace.errors import DamagedBlockError, WorkspaceError
 
 PLACES = 3
 """Places named as evidence of one candidate; the store has them all."""
@@ -62,28 +63,40 @@ def deep_section(
 
 def write(home: Home, night: date, sections: Mapping[Phase, str], *, now: datetime) -> tuple[str, ...]:
     """Put the sections of the phases that ran into `DREAMS.md`; return what went wrong."""
-    why = Why(kind="sections", reason="what the phases of the night decided", now=now, night=night)
-    if home.store.counts()["sources"] == 0 and not dreams_exist(home):
+    why = Why(kind="sections", reason=f"what {', '.join(sections)} decided", now=now, night=night)
+    if not sections or (home.store.counts()["sources"] == 0 and not dreams_exist(home)):
         return ()  # nothing to show yet, perhaps not even the right folder
+    pages = [partial(rewrite, home, DREAMS, lambda text: _shown(text, sections)[0], why)]
+    if home.config.dreaming.reports:
+        pages += [partial(_report, home, phase, body, why) for phase, body in sections.items()]
+    problems = []
+    for page in pages:
+        try:
+            page()
+        except WorkspaceError as error:
+            problems.append(str(error))
+    return (*problems, *_damaged(home, sections))
+
+
+def _shown(text: str, sections: Mapping[Phase, str]) -> tuple[str, tuple[str, ...]]:
+    """Return the text with the sections in it, and what went wrong with those whose blocks are damaged."""
     problems = []
     for phase, body in sections.items():
-        pages = [partial(_show, home, phase, body, why)]
-        if home.config.dreaming.reports:
-            pages.append(partial(_report, home, phase, body, why))
-        for page in pages:
-            try:
-                page()
-            except WorkspaceError as error:
-                problems.append(str(error))
-    return tuple(problems)
+        try:
+            text = with_section(text, phase.value, body)
+        except DamagedBlockError as error:
+            problems.append(str(error))
+    return text, tuple(problems)
 
 
-def _show(home: Home, phase: Phase, body: str, why: Why) -> None:
-    rewrite(home, DREAMS, partial(with_section, name=phase.value, body=body), why)
+def _damaged(home: Home, sections: Mapping[Phase, str]) -> tuple[str, ...]:
+    with suppress(WorkspaceError):
+        return _shown(home.files.read(DREAMS).text, sections)[1]
+    return ()  # said already
 
 
-def _report(home: Home, phase: Phase, body: str, why: Why) -> None:
-    rewrite(home, f"memory/dreaming/{phase}/{why.night}.md", lambda _: f"{body}\n", why)
+def _report(home: Home, phase: Phase, body: str, why: Why) -> int:
+    return rewrite(home, f"memory/dreaming/{phase}/{why.night}.md", lambda _: f"{body}\n", why)
 
 
 def dreams_exist(home: Home) -> bool:

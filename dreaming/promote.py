@@ -15,7 +15,7 @@ from memory.changes import Effect
 from memory.journal import Refusal
 from memory.model import Candidate, FragmentId, Kind, StatementId
 from memory.promotions import Key, Promotion, State
-from memory.trust import flaws
+from memory.trust import flaws, told
 from workspace import durable
 from workspace.errors import WorkspaceError
 from workspace.files import Document
@@ -85,7 +85,7 @@ def accepted(home: Home, proposal: Promotion, *, now: datetime) -> Refusal | Non
         return Refusal(fragment=proposal.fragment, gate="not_promoted", reason=f"{MEMORY} says it already: “{said}”")
     unfit = flaws(proposal.text, home.redaction)
     if unfit:
-        reason = f"it is not fit to be remembered: {', '.join(unfit)}"
+        reason = f"it is not fit to be remembered, since it {told(unfit)}; use other words"
         return Refusal(fragment=proposal.fragment, gate="clean", reason=reason)
     if not desk.add(proposal):
         return desk.refused[0]
@@ -209,7 +209,7 @@ def _promotion(home: Home, one: Examined, desk: _Desk, *, night: date) -> Promot
         return _said_already(candidate.id, twin)
     unfit = flaws(f"{candidate.fragment.heading}: {made.text}", home.redaction)
     if unfit:
-        return _refused(candidate, "clean", f"not fit to be remembered: {', '.join(unfit)}")
+        return _refused(candidate, "clean", f"not fit to be remembered: it {told(unfit)}")
     whole = len(positions) == len(candidate.fragment.statements)
     in_file = there.sighting.kind is not Kind.SESSION  # a message is counted in its own lines, not its file's
     return Promotion(

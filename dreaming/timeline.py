@@ -1,12 +1,16 @@
 """What happened to the user's files, change by change, and how `MEMORY.md` stood on a day."""
 
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from difflib import unified_diff
 
 from dreaming.home import MEMORY, Home
+from dreaming.ledger import agreed
 from memory.changes import Change
 from memory.promotions import Promotion
+from workspace.errors import WorkspaceError
 from workspace.lines import printable, split_lines
 
 
@@ -28,7 +32,7 @@ class UnknownChangeError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """A change, and the promotions whose state it changed, each with the state it got."""
+    """A change, and the promotions whose state it changed, each as it stands now and with the state it got."""
 
     change: Change
     promotions: tuple[tuple[Promotion, str], ...]
@@ -48,7 +52,7 @@ def events(home: Home, what: str | None) -> tuple[Event, ...]:
 
     Raise UnknownChangeError.
     """
-    by_id = home.promotions.by_id()
+    by_id = _promotions(home)
     found = tuple(
         Event(
             change=change,
@@ -64,6 +68,13 @@ def events(home: Home, what: str | None) -> tuple[Event, ...]:
     if not wanted:
         raise UnknownChangeError(what)
     return wanted
+
+
+def _promotions(home: Home) -> Mapping[int, Promotion]:
+    """Return every promotion as the file says it stands; as it is recorded when the file cannot be read."""
+    with suppress(WorkspaceError):
+        return agreed(home)
+    return home.promotions.by_id()
 
 
 def _belongs(event: Event, what: str) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dreaming.history import REDO, UNDO, Why, digest, note, notice, standing, write
 from dreaming.home import DREAMS, MEMORY, Home, archive_name
-from dreaming.ledger import is_reworded, line_of, recover
+from dreaming.ledger import is_reworded, line_of, recover, yours
 from memory.changes import Change, Effect
 from memory.model import Phase
 from memory.promotions import HOLDING, TAKEN_BACK, Key, Promotion, State
@@ -33,6 +33,14 @@ class NothingToUndoError(Exception):
     def __init__(self, what: str | None) -> None:
         which = "no change of a night stands" if what is None else f"nothing that stands there belongs to “{what}”"
         super().__init__(f"{which}; dream history shows what was changed")
+
+
+class NotMarkedError(NothingToUndoError):
+    """What should be taken back has no marker any more: the line is the user's."""
+
+    def __init__(self, promotion: Promotion, text: str) -> None:
+        self.promotion = promotion
+        Exception.__init__(self, _not_marked(text))
 
 
 class NothingToRedoError(Exception):
@@ -78,7 +86,8 @@ class Conflict:
 class TakenBack:
     """What was taken back or done again: promotions that left the file and that came back to it, files changed.
 
-    `night` is None when only promotions were meant; `left` says what could not be brought back and where it is.
+    `night` is None when only promotions were meant; `left` says what could not be taken or brought back, and where it
+    is.
     """
 
     night: date | None
@@ -104,11 +113,15 @@ class _Moves:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plan:
-    """What is taken back: changes of files, moves of promotions; `night` when it is a night's."""
+    """What is taken back: changes of files, moves of promotions; `night` when it is a night's.
+
+    `yours` are promotions that stay, because their lines have no markers any more.
+    """
 
     night: date | None
     changes: tuple[Change, ...]
     moves: _Moves
+    yours: tuple[Promotion, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +149,7 @@ def undo(home: Home, what: str | None, *, now: datetime) -> TakenBack:
         said = f"night of {plan.night}" if plan.night else f"promotion {plan.moves.out[0].name}"
         why = Why(kind=UNDO, reason=f"took back the {said}", now=now, night=plan.night)
         memory, back, left = _memory_step(home, plan, why)
+        left += [_not_marked(_hidden(home, one.text)) for one in plan.yours]
         done = (back, _archive_steps(home, plan, why, back=back), _page_steps(home, plan, why))
         return _taken(plan, back, left, _written(home, [*memory, *done[1], *done[2]]))
 
@@ -189,21 +203,21 @@ def _planned(home: Home, what: str | None) -> _Plan:
 
 
 def _of_promotions(home: Home, what: str) -> _Plan:
-    found = tuple(p for p in home.promotions.all(State.IN_FORCE) if len(what) >= 4 and p.name.startswith(what))
+    meant = [p for p in home.promotions.all() if len(what) >= 4 and p.name.startswith(what)]
+    found, unmarked = tuple(p for p in meant if p.state is State.IN_FORCE), yours(home, meant)
+    if not found and unmarked:
+        raise NotMarkedError(unmarked[-1], _hidden(home, unmarked[-1].text))
     if not found:
         raise NothingToUndoError(what)
     states = dict.fromkeys((one.id for one in found), State.UNDONE)
     moves = _Moves(out=found, back=_corrected(home, found), states=states)
-    return _Plan(night=None, changes=(), moves=_free(home, moves))
+    return _Plan(night=None, changes=(), moves=_free(home, moves), yours=unmarked)
 
 
 def _of_night(home: Home, changes: Iterable[Change], night: date | None) -> _Plan:
     meant = tuple(change for change in changes if change.night == night)
-    own = [
-        one
-        for one in home.promotions.all(night=night)
-        if one.state not in TAKEN_BACK and one.state is not State.REMOVED
-    ]
+    made = home.promotions.all(night=night)
+    own = [one for one in made if one.state not in TAKEN_BACK and one.state is not State.REMOVED]
     if not meant and not own:
         raise NothingToUndoError(str(night))
     out = tuple(one for one in own if one.state is State.IN_FORCE)
@@ -212,7 +226,7 @@ def _of_night(home: Home, changes: Iterable[Change], night: date | None) -> _Pla
     moves = _Moves(
         out=out, back=(*back, *_corrected(home, out)), states=dict.fromkeys((one.id for one in own), State.UNDONE)
     )
-    return _Plan(night=night, changes=meant, moves=_free(home, moves))
+    return _Plan(night=night, changes=meant, moves=_free(home, moves), yours=yours(home, made))
 
 
 def _corrected(home: Home, out: Iterable[Promotion]) -> tuple[Promotion, ...]:
@@ -290,6 +304,13 @@ def _retold(home: Home, plan: _Plan) -> list[Conflict]:
 
 def _plain(home: Home, entry: dreams.Entry) -> dreams.Entry:
     return dreams.Entry(stamp=entry.stamp, prose=_hidden(home, entry.prose))
+
+
+def _not_marked(text: str) -> str:
+    return (
+        f"“{text}” is not marked in {MEMORY} any more, so it is your own line and stays; delete it there if you do not"
+        " want it"
+    )
 
 
 def _hidden(home: Home, text: str) -> str:

@@ -1,11 +1,12 @@
 """Say what in a text keeps it from becoming durable memory: own output, orders to an agent, secrets."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from unicodedata import normalize
 
 from memory.cues import by_cue, cued
+from memory.model import QUOTED
 from memory.redaction import ONLY_SECRETS, Redaction
 from memory.secrets import SECRET, spans
 from memory.spans import Span
@@ -15,6 +16,14 @@ OWN_OUTPUT = "own-output"
 ORDERS = "orders"
 MACHINE = "machine-text"
 UNSCANNED = "unscanned"
+IN_WORDS = {
+    OWN_OUTPUT: "quotes a marker or report of this program",
+    ORDERS: "gives orders to an agent",
+    MACHINE: "is what a program wrote for programs",
+    QUOTED: "was written by somebody else",
+    f"{SECRET}:{UNSCANNED}": "could not be scanned for secrets",
+}
+"""What is wrong with a text, after “it”; of a secret the kind is named too."""
 
 _MACHINE = re.compile(
     r"""
@@ -70,6 +79,11 @@ def flaws(text: str, rules: Redaction = ONLY_SECRETS) -> tuple[str, ...]:
     if _MACHINE.search(text):
         found.add(MACHINE)
     return tuple(sorted(found))
+
+
+def told(found: Iterable[str]) -> str:
+    """Return in words what is wrong with a text, after “it”."""
+    return " and ".join(IN_WORDS.get(flaw) or f"holds a secret ({flaw.removeprefix(f'{SECRET}:')})" for flaw in found)
 
 
 def redacted(text: str, rules: Redaction = ONLY_SECRETS) -> tuple[str, tuple[str, ...]]:

@@ -508,3 +508,37 @@ def test_a_killed_restore_is_finished_by_running_it_again(house: House, archive:
     run(new, "restore", archive)
     assert rows(house) == rows(new)
     assert house.read("MEMORY.md") == new.read("MEMORY.md")
+
+
+def test_what_cannot_be_read_for_a_backup_is_told_with_what_to_do_there(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unreadable(monkeypatch, "2026-03-02.md")
+    result = run(house, "backup", tmp_path / "all.zip")
+    assert result.exit_code == 1
+    assert "2026-03-02.md cannot be read (Permission denied); make it readable and make another backup" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["backup", "restore"])
+def test_a_command_that_met_a_folder_for_a_page_is_to_be_run_again_and_no_night(
+    house: House, tmp_path: Path, command: str
+) -> None:
+    file = tmp_path / "all.zip"
+    if command == "restore":
+        run(house, "backup", file)
+    (house.root / "DREAMS.md").unlink()
+    (house.root / "DREAMS.md").mkdir()
+    result = run(house, command, file)
+    assert result.exit_code == 1
+    assert result.stderr.endswith(f"DREAMS.md is not a regular file; move it away and run dream {command} again\n")
+
+
+def unreadable(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    read = Path.read_bytes
+
+    def refused(path: Path) -> bytes:
+        if path.name == name:
+            raise PermissionError(13, "Permission denied")
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", refused)

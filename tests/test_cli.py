@@ -376,7 +376,7 @@ def test_a_folder_that_is_no_workspace_is_read_no_further_and_left_as_it_is(
 @pytest.mark.parametrize("own", ["memory/2026-03-02.md", "memory/people.md", "MEMORY.md", "dreams.md", "config.toml"])
 def test_a_folder_with_anything_of_a_workspace_is_one(house: House, own: str) -> None:
     house.write(own, "")
-    assert call(house, "search", "boat").stdout == "Nothing was found.\n"
+    assert call(house, "search", "boat").stdout.startswith("Nothing was found: ")
 
 
 def test_a_new_folder_is_a_workspace_once_a_night_was_run_or_a_diary_folder_made(tmp_path: Path) -> None:
@@ -429,4 +429,26 @@ def test_settings_that_are_not_there_are_said_so_in_one_sentence(garage: House) 
     first = result.stderr.splitlines()[0]
     assert (
         first == f"dream: {garage.root / 'other.toml'} cannot be read (No such file or directory); name a readable file"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "way"),
+    [
+        ([], "try other or fewer words"),
+        (["--since", "2026-03-01"], "try other or fewer words, or leave out --source, --since and --until"),
+    ],
+)
+def test_a_search_that_finds_nothing_says_what_could_be_tried(garage: House, options: list[str], way: str) -> None:
+    result = call(garage, "search", "zzz", *options)
+    assert (result.exit_code, result.stdout) == (0, f"Nothing was found: {way}.\n")
+    assert json.loads(call(garage, "search", "zzz", "--json").stdout)["results"] == []
+
+
+def test_a_search_before_anything_was_read_points_to_the_status(house: House) -> None:
+    house.write("config.toml", "")
+    result = call(house, "search", "zzz")
+    assert (result.exit_code, result.stdout) == (
+        0,
+        "Nothing was found: nothing is remembered yet; dream status shows what was read.\n",
     )

@@ -87,8 +87,27 @@ def copied_line(house: House) -> None:
     append(house, "MEMORY.md", f"\n## Mine\n\n- {LINE.upper()}\n")
 
 
+def marker(name: str, edge: str) -> str:
+    return f"<!-- openclaw:dreaming:{name}:{edge} -->\n"
+
+
+def change_dreams(house: House, old: str, new: str) -> None:
+    assert house.read("DREAMS.md").count(old) == 1
+    house.write("DREAMS.md", house.read("DREAMS.md").replace(old, new))
+
+
 def without_end(house: House) -> None:
-    house.write("DREAMS.md", house.read("DREAMS.md").replace("<!-- openclaw:dreaming:rem:end -->\n", ""))
+    change_dreams(house, marker("rem", "end"), "")
+
+
+def with_words_in_it(house: House) -> None:
+    change_dreams(house, marker("rem", "end"), "my own words\n")
+
+
+def marked_twice(house: House) -> None:
+    lines = house.read("MEMORY.md").splitlines(keepends=True)
+    at = next(at for at, line in enumerate(lines) if "promotion:" in line)
+    house.write("MEMORY.md", "".join([*lines[:at], lines[at], *lines[at:]]))
 
 
 def stray(house: House) -> None:
@@ -125,7 +144,9 @@ DAMAGE: dict[str, tuple[Callable[[House], object], str, bool]] = {
     "night": (lambda h: sql(h, "UPDATE night SET finished_at = NULL"), "unfinished_night", False),
     "marker twice": (twice, "double_marker", True),
     "wording twice": (copied_line, "double_wording", False),
-    "block": (without_end, "damaged_block", False),
+    "marker above itself": (marked_twice, "double_marker", True),
+    "block": (without_end, "damaged_block", True),
+    "block with words": (with_words_in_it, "damaged_block", False),
     "long line": (lambda h: h.write("memory/2026-03-03.md", "x" * 5000), "overlong_line", False),
     "bytes": (lambda h: raw(h, "memory/2026-03-03.md", b"- caf\xe9 au lait\n"), "undecodable", False),
     "fence": (lambda h: h.write("memory/2026-03-03.md", "```\nls\n"), "open_fence", False),
@@ -163,7 +184,6 @@ DAMAGE: dict[str, tuple[Callable[[House], object], str, bool]] = {
     "future vote": (lambda h: sql(h, "UPDATE signal SET at = '2027-01-01T00:00:00+00:00'"), "clock", False),
     "part": (stray, "left_over", True),
     "store's mode": (lambda h: mode(h, "memory/.dreams/recall.db"), "permissions", True),
-    "diary's mode": (lambda h: mode(h, "DREAMS.md"), "permissions", False),
     "newer": (lambda h: sql(h, f"PRAGMA user_version = {schema.VERSION + 1}"), "newer_store", False),
     "damaged": (lambda h: raw(h, "memory/.dreams/recall.db", b"no store at all, " * 99), "damaged_store", False),
 }
@@ -175,8 +195,92 @@ def test_a_workspace_in_order_has_nothing_wrong(house: House) -> None:
 
 
 def test_an_empty_workspace_has_nothing_wrong_and_gets_nothing_from_being_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
     assert kinds(House(tmp_path)) == []
+    assert list(tmp_path.rglob("*")) == [tmp_path / "memory"]
+
+
+@pytest.mark.parametrize("option", ["--json", "--fix"])
+def test_of_a_folder_that_is_no_workspace_it_is_said_how_to_begin(tmp_path: Path, option: str) -> None:
+    result = run(House(tmp_path), "doctor", option)
+    assert result.exit_code == 2
+    assert "is no workspace yet: make it one with dream init" in result.stderr
+    assert result.stdout == ""
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["MEMORY.md", "DREAMS.md"])
+def test_a_mode_that_the_user_gave_a_page_is_the_users(house: House, name: str) -> None:
+    mode(house, name)
+    assert kinds(house) == []
+    assert kinds(house, "--fix") == []
+    assert (house.root / name).stat().st_mode & 0o777 == 0o644
+
+
+DAMAGED_MARKERS: dict[str, tuple[str, str]] = {
+    "end of a section": (marker("light", "end"), ""),
+    "end of the last section": (marker("deep", "end"), ""),
+    "end of the diary": (marker("diary", "end"), ""),
+    "start of a section": (marker("rem", "start"), ""),
+    "start of the diary": (marker("diary", "start"), ""),
+    "half an end": (marker("rem", "end"), "<!-- openclaw:dreaming:rem:en\n"),
+    "a misspelt start": (marker("deep", "start"), "<!-- openclaw:dreaming:deep:strat -->\n"),
+    "an end twice": (marker("light", "end"), marker("light", "end") * 2),
+    "a start twice": (marker("diary", "start"), marker("diary", "start") * 2),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED_MARKERS)
+def test_a_marker_of_the_dream_diary_is_put_back_where_it_stood(house: House, name: str) -> None:
+    before = house.read("DREAMS.md")
+    change_dreams(house, *DAMAGED_MARKERS[name])
+    assert kinds(house) == [("damaged_block", True)]
+    assert kinds(house, "--fix") == []
+    assert house.read("DREAMS.md") == before
+
+
+def test_several_markers_are_put_back_at_once_and_the_change_is_on_record(house: House) -> None:
+    before = house.read("DREAMS.md")
+    for name in ("diary", "light", "rem"):
+        change_dreams(house, marker(name, "end"), "")
+    assert kinds(house, "--fix") == []
+    assert house.read("DREAMS.md") == before
+    with house.home() as home:
+        assert home.changes.all()[-1].reason == "marker lines that were missing or damaged"
+
+
+LAST_LINES = ("- my own list\n", "a last word of mine\n", "---\n\nmine\n")
+
+
+@pytest.mark.parametrize("name", ["diary", "light", "rem", "deep"])
+@pytest.mark.parametrize("words", LAST_LINES)
+def test_where_the_users_words_may_stand_in_a_block_it_is_said_what_to_do_by_hand(
+    house: House, name: str, words: str
+) -> None:
+    change_dreams(house, marker(name, "end"), words)
+    before = house.read("DREAMS.md")
+    assert kinds(house, "--fix") == [("damaged_block", False)]
+    assert house.read("DREAMS.md") == before
+    line = next(n for n, one in enumerate(before.splitlines(), 1) if f"{name}:start" in one)
+    (finding,) = json.loads(run(house, "doctor", "--json").stdout)["findings"]
+    assert finding["place"] == f"DREAMS.md:{line}"
+    assert finding["what"] == f"the {name} block begins there and has no end, so nights leave it alone"
+    way = f"write {marker(name, 'end').strip()} on a line of its own below what belongs to the block"
+    assert finding["repair"] == f"{way}, or delete line {line}"
+
+
+def test_an_end_without_a_start_or_heading_is_for_the_user(house: House) -> None:
+    change_dreams(house, f"## REM Sleep\n{marker('rem', 'start')}", "")
+    (finding,) = json.loads(run(house, "doctor", "--json").stdout)["findings"]
+    assert finding["what"] == "the rem block ends there and has no start, so nights leave it alone"
+    assert finding["repair"].startswith("write <!-- openclaw:dreaming:rem:start --> on a line of its own above what")
+
+
+def test_of_a_marker_that_stands_above_itself_one_stays_with_its_line(house: House) -> None:
+    before = house.read("MEMORY.md")
+    marked_twice(house)
+    assert kinds(house, "--fix") == []
+    assert house.read("MEMORY.md") == before
 
 
 @pytest.mark.parametrize("name", DAMAGE)

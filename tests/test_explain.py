@@ -119,3 +119,32 @@ def test_a_night_that_never_ran_is_compared_with_nothing(lived: House) -> None:
 @pytest.mark.parametrize("what", [("Boiler",), ("2026-03-08",), ("--diff", "2026-03-06", "2026-03-08"), ("MEMORY.md",)])
 def test_explanations_fit_on_80_columns(lived: House, what: tuple[str, ...]) -> None:
     assert max(map(len, call(lived, "explain", *what).stdout.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        (
+            "memory/2026-03-02.md:99",
+            "memory/2026-03-02.md has 5 lines; name lines among them, for example memory/2026-03-02.md:1-5",
+        ),
+        (
+            "memory/2026-03-02.md:2",
+            "Nothing that is remembered stands at memory/2026-03-02.md:2; dream get memory/2026-03-02.md:2 prints what"
+            " does",
+        ),
+        ("memory/2026-01-01.md:3", "there is no memory/2026-01-01.md:3 to read here; name a diary"),
+        ("memory/2026-01-01.md", "there is no memory/2026-01-01.md to read here; name a diary"),
+        ("a battery nobody has", "No fragment contains “a battery nobody has”; try fewer words"),
+    ],
+)
+def test_of_a_place_where_nothing_stands_it_is_said_that_nothing_does(lived: House, place: str, said: str) -> None:
+    result = call(lived, "explain", place)
+    assert (result.exit_code, result.stdout.startswith(said)) == (1, True), result.output
+
+
+def test_of_a_line_that_memory_has_not_got_it_is_said_how_many_it_has(lived: House) -> None:
+    count = len(lived.read("MEMORY.md").splitlines())
+    result = call(lived, "explain", "MEMORY.md:99")
+    assert result.exit_code == 1
+    assert f"MEMORY.md has {count} lines; name lines among them" in result.stderr

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from dreaming.history import Why, write
 from dreaming.home import opened
 from house import House, moment
+from memory.model import Phase
 
 SECRET = "Kirsch-" + "46!xQ"
 LINES = ("# Mine", "## Log", "- a line", "- another one", "", "ß 甲乙丙", f"password: {SECRET}")
@@ -37,3 +38,31 @@ def test_what_is_kept_of_a_change_is_exact_where_nothing_in_it_is_secret(
                 assert SECRET not in image.text
                 assert image.whole == (not any(SECRET in line for line in lines))
                 assert len(image.text.splitlines()) == len(lines)
+
+
+def test_a_run_of_a_night_changes_the_sections_of_the_dream_diary_once_and_says_of_which_phases(house: House) -> None:
+    house.write("memory/2026-03-05.md", "- Boat is called Kestrel\n")
+    house.night("2026-03-06T03:00")
+    house.write("memory/2026-03-06.md", "- Garage panel takes a CR2450 cell\n")
+    house.night("2026-03-07T03:00", [Phase.LIGHT])
+    with house.home() as home:
+        reasons = [change.reason for change in home.changes.all() if change.kind == "sections"]
+    assert reasons == ["what light, rem, deep decided", "what light decided"]
+
+
+def test_a_damaged_section_costs_only_itself_and_is_said(house: House) -> None:
+    house.write("memory/2026-03-05.md", "- Boat is called Kestrel\n")
+    house.write("DREAMS.md", "<!-- openclaw:dreaming:rem:start -->\n")
+    report = house.night("2026-03-06T03:00")
+    assert [problem for problem in report.problems if "rem block" in problem]
+    assert "## Light Sleep\n" in house.read("DREAMS.md")
+    assert "## Deep Sleep\n" in house.read("DREAMS.md")
+    assert "## REM Sleep\n" not in house.read("DREAMS.md")
+
+
+def test_a_run_without_phases_changes_nothing_of_the_users(house: House) -> None:
+    house.write("memory/2026-03-05.md", "- Boat is called Kestrel\n")
+    house.night("2026-03-06T03:00", [])
+    assert not (house.root / "DREAMS.md").exists()
+    with house.home() as home:
+        assert home.changes.all() == ()

@@ -110,3 +110,55 @@ def test_empty_words_are_refused(house: House) -> None:
     result = review(house, "--edit", proposal.fragment, "")
     assert (result.exit_code, "the new words are empty" in result.stderr) == (1, True)
     assert not (house.root / "MEMORY.md").exists()
+
+
+def refused(house: House, *args: str) -> str:
+    result = review(house, *args)
+    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+    return result.stderr.removeprefix("dream: ").removesuffix("\n")
+
+
+@pytest.mark.parametrize("option", ["--accept", "--reject"])
+def test_what_was_rejected_is_not_decided_on_again_and_the_way_out_is_said(house: House, option: str) -> None:
+    (proposal,) = house.night("2026-03-06T03:00").proposed
+    review(house, "--reject", proposal.fragment)
+    assert refused(house, option, proposal.fragment) == (
+        "“Garage panel takes a CR2450 cell” was rejected before; it is proposed again once it is asked for anew,"
+        " or write it into MEMORY.md yourself"
+    )
+
+
+@pytest.mark.parametrize("option", ["--accept", "--reject"])
+def test_what_was_accepted_is_not_decided_on_again_and_the_way_out_is_said(house: House, option: str) -> None:
+    (proposal,) = house.night("2026-03-06T03:00").proposed
+    review(house, "--accept", proposal.fragment)
+    assert refused(house, option, proposal.fragment) == (
+        f"“Garage panel takes a CR2450 cell” stands in MEMORY.md already; dream undo {proposal.fragment} takes it out"
+    )
+
+
+def test_an_unknown_line_to_replace_is_one_sentence(house: House) -> None:
+    (proposal,) = house.night("2026-03-06T03:00").proposed
+    assert refused(house, "--accept", proposal.fragment, "--replacing", "ffff") == (
+        "no single line of MEMORY.md has the id “ffff”; dream history lists them with their ids"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("<!-- openclaw-memory-promotion:x --> cell", "quotes a marker or report of this program"),
+        ("the key of the garage is " + "sk-proj-" + "Zx9Qm" * 8, "holds a secret (openai_api_key)"),
+    ],
+)
+def test_words_that_are_not_fit_are_refused_in_words(house: House, words: str, why: str) -> None:
+    (proposal,) = house.night("2026-03-06T03:00").proposed
+    assert refused(house, "--edit", proposal.fragment, words).endswith(
+        f"was not accepted: it is not fit to be remembered, since it {why}; use other words"
+    )
+
+
+def test_an_id_that_waits_is_decided_on_though_the_one_before_it_does_not(house: House) -> None:
+    (proposal,) = house.night("2026-03-06T03:00").proposed
+    assert "“ffff”" in refused(house, "--accept", "ffff", "--accept", proposal.fragment)
+    assert "CR2450" in house.read("MEMORY.md")

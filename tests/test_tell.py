@@ -26,7 +26,7 @@ from memory.language import language
 from memory.model import Phase
 from memory.narratives import Narrative
 from model_server import ENGLISH, Script, dies, model, says, sends, stalls
-from workspace.dreams import entries
+from workspace.dreams import entries, without_entries
 from workspace.files import Document, Files
 
 DIARY = (
@@ -601,3 +601,27 @@ def test_who_is_asked_is_shown_on_a_terminal_only(
     with progress("light: model m"):
         time.sleep(0.05)
     assert "light: model m, 0 s" in capsys.readouterr().err
+
+
+def phases_told(house: House, at: str = NIGHT) -> list[bool]:
+    return [one.told for one in house.night(at, [Phase.LIGHT, Phase.REM]).phases]
+
+
+def test_a_night_says_told_only_of_what_stands_in_the_dream_diary(tmp_path: Path) -> None:
+    house = studio(tmp_path)
+    house.write("DREAMS.md", "# Dream Diary\n\n<!-- openclaw:dreaming:diary:start -->\n\nmine\n")
+    assert phases_told(house) == [False, False]
+    assert [one.written for one in status(house).values()] == [False, False]
+    house.write("DREAMS.md", "")
+    assert phases_told(house) == [True, True]
+    assert [one.written for one in status(house).values()] == [True, True]
+
+
+def test_an_entry_that_was_reworded_is_told_and_one_that_was_taken_out_is_not(tmp_path: Path) -> None:
+    house = studio(tmp_path)
+    assert phases_told(house) == [True, True]
+    text, (light, rem) = house.read("DREAMS.md"), entries(house.read("DREAMS.md"))
+    house.write("DREAMS.md", text.replace(rem.prose, "What I remember of that night."))
+    assert phases_told(house) == [True, True]
+    house.write("DREAMS.md", without_entries(text, {light}))
+    assert phases_told(house) == [False, True]

@@ -1,5 +1,6 @@
 """Taking back: a night or a promotion leaves the files and the store, the user's text never does."""
 
+import json
 from datetime import date
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from dreaming.undo import (
     NoRoomError,
     NothingToRedoError,
     NothingToUndoError,
+    NotMarkedError,
     TakenBack,
     redo,
     undo,
@@ -480,3 +482,66 @@ def test_a_damaged_dream_diary_is_said_and_not_taken_for_an_empty_one(house: Hou
     house.write("DREAMS.md", house.read("DREAMS.md").replace("<!-- openclaw:dreaming:diary:end -->\n", ""))
     result = CliRunner().invoke(dream, ["--workspace", str(house.root), "diary"])
     assert (result.exit_code, "do not pair up" in result.stderr) == (1, True)
+
+
+def unmark(house: House, words: str) -> None:
+    """Delete the marker above a line, and leave the line."""
+    lines = house.read("MEMORY.md").splitlines(keepends=True)
+    at = next(at for at, line in enumerate(lines) if words in line)
+    house.write("MEMORY.md", "".join([*lines[: at - 1], *lines[at:]]))
+
+
+def said(house: House, *args: str) -> str:
+    settings = '[dreaming]\ntimezone = "Asia/Shanghai"\n[deep]\nmin_score = 0.7\n[embeddings]\nembedder = "off"\n'
+    house.write("config.toml", settings)
+    return CliRunner().invoke(dream, ["--workspace", str(house.root), "--now", "2026-03-11T09:00", *args]).output
+
+
+def test_a_line_whose_marker_was_deleted_stays_when_its_night_is_taken_back_and_that_is_said(house: House) -> None:
+    garage(house)
+    boat(house)
+    house.night("2026-03-11T03:00")
+    unmark(house, "CR2450")
+    done = took_back(house, "2026-03-11", "2026-03-11T09:00")
+    assert "- Garage panel takes a CR2450 cell\n" in house.read("MEMORY.md")
+    assert "Kestrel" not in house.read("MEMORY.md")
+    assert done.left == (
+        "“Garage panel takes a CR2450 cell” is not marked in MEMORY.md any more, so it is your own line and stays;"
+        " delete it there if you do not want it",
+    )
+
+
+def test_a_line_whose_marker_was_deleted_is_not_taken_back_by_its_id_and_that_is_said(house: House) -> None:
+    garage(house)
+    key = house.night("2026-03-06T03:00").promoted[0].fragment
+    unmark(house, "CR2450")
+    before = house.digests()
+    with pytest.raises(NotMarkedError, match=r"not marked in MEMORY\.md any more, so it is your own line and stays"):
+        took_back(house, key, "2026-03-06T09:00")
+    assert house.digests() == before
+
+
+def test_nothing_is_said_of_a_line_that_the_user_deleted_with_its_marker(house: House) -> None:
+    garage(house)
+    boat(house)
+    house.night("2026-03-11T03:00")
+    unmark(house, "CR2450")
+    house.write("MEMORY.md", house.read("MEMORY.md").replace(GARAGE, ""))
+    assert took_back(house, "2026-03-11", "2026-03-11T09:00").left == ()
+
+
+def test_history_and_status_say_of_a_line_without_its_marker_what_the_record_will_say(house: House) -> None:
+    garage(house)
+    house.night("2026-03-06T03:00")
+    assert "  in force: Garage panel" in said(house, "history")
+    unmark(house, "CR2450")
+    for _ in range(2):
+        assert "  in force then, not marked any more: Garage panel" in said(house, "history")
+        now = [
+            one["now"]
+            for change in json.loads(said(house, "history", "--json"))["changes"]
+            for one in change["promotions"]
+        ]
+        assert set(now) == {"removed"}
+        assert json.loads(said(house, "status", "--json"))["memory"]["in_force"] == 0
+        said(house, "undo")  # which makes the record agree

@@ -9,13 +9,18 @@ from workspace.errors import DamagedBlockError
 from workspace.lines import BOM, harmless, line_end, one_line, outline, printable, split_lines, with_block
 
 __all__ = [
+    "DIARY",
     "HEADINGS",
+    "MARKER",
+    "RULE",
+    "TITLE",
     "DamagedBlockError",
     "Entry",
     "archive",
     "entries",
     "entry_of",
     "harmless",
+    "marker",
     "placed",
     "section",
     "with_entry",
@@ -29,9 +34,9 @@ __all__ = [
 HEADINGS = {"light": "Light Sleep", "rem": "REM Sleep", "deep": "Deep Sleep"}
 TITLE = "# Dream Diary"
 RULE = "---"
+DIARY = "diary"
 
-_DIARY = "diary"
-_MARKER = re.compile(rf"{BOM}?<!--[ \t]*openclaw:dreaming:(?P<name>[a-z][a-z0-9-]*):(?P<edge>start|end)[ \t]*-->\s*\Z")
+MARKER = re.compile(rf"{BOM}?<!--[ \t]*openclaw:dreaming:(?P<name>[a-z][a-z0-9-]*):(?P<edge>start|end)[ \t]*-->\s*\Z")
 _INNER_MARKER = re.compile(r"<!--(?=\s*openclaw:dreaming:[a-z][a-z0-9-]*:(?:start|end)\s*-->)", re.IGNORECASE)
 _INNER_FENCE = re.compile(r"(?m)^([ \t]*)(`{3,}|~{3,})")
 _STAMP = re.compile(r"\*(?P<stamp>[^*]+)\*")
@@ -53,7 +58,7 @@ def with_section(text: str, name: str, body: str) -> str:
     inner = [f"{line}{end}" for line in _body(body)]
     blocks = _blocks(lines, name)
     if not blocks:
-        frame = (f"## {HEADINGS[name]}{end}", f"{_marker(name, 'start')}{end}", *inner, f"{_marker(name, 'end')}{end}")
+        frame = (f"## {HEADINGS[name]}{end}", f"{marker(name, 'start')}{end}", *inner, f"{marker(name, 'end')}{end}")
         at = _later_section(lines, name)
         if at is None:
             return with_block(text, "".join(frame))
@@ -85,7 +90,7 @@ def with_entry(text: str, stamp: str, prose: str, *, before: Sequence[Entry] = (
         return text
     mark = BOM if text.startswith(BOM) else ""
     lines, end = _with_diary(text.removeprefix(mark))
-    blocks = _blocks(lines, _DIARY)
+    blocks = _blocks(lines, DIARY)
     later = [place.start for place, one in _standing(lines) if one in before]
     at = later[0] if later else blocks[-1].stop - 1
     gap = [""] if lines[at - 1].strip() else []
@@ -145,7 +150,7 @@ def entry_of(stamp: str, prose: str) -> Entry:
 
 def has_diary(text: str) -> bool:
     """Tell whether the diary's block stands in a text, whatever is in it; raise DamagedBlockError for half of it."""
-    return bool(_blocks(split_lines(text), _DIARY))
+    return bool(_blocks(split_lines(text), DIARY))
 
 
 def entries(text: str, *, archived: bool = False) -> tuple[Entry, ...]:
@@ -189,7 +194,7 @@ def archive(text: str, year: int, removed: str) -> str:
 
 def _blocks(lines: Sequence[str], name: str) -> list[range]:
     """Return the lines of each block, both markers included; markers inside a fence are the user's examples."""
-    marks = [(at, match) for at, line in enumerate(lines) if (match := _MARKER.match(line))]
+    marks = [(at, match) for at, line in enumerate(lines) if (match := MARKER.match(line))]
     if not marks:
         return []
     fenced = outline(lines).fenced
@@ -207,7 +212,8 @@ def _edges(marks: Sequence[tuple[int, re.Match[str]]], first: int, last: int) ->
     return marks[first][1]["edge"], marks[last][1]["edge"]
 
 
-def _marker(name: str, edge: str) -> str:
+def marker(name: str, edge: str) -> str:
+    """Return the line that begins or ends a block."""
     return f"<!-- openclaw:dreaming:{name}:{edge} -->"
 
 
@@ -233,14 +239,14 @@ def _prose(prose: str) -> str:
 def _with_diary(text: str) -> tuple[list[str], str]:
     """Return the lines of a text that has a diary block, and its line end; a title without a block gets one."""
     lines, end = split_lines(text), line_end(text)
-    if _blocks(lines, _DIARY):
+    if _blocks(lines, DIARY):
         return lines, end
     at, title = _top(text, lines)
     if at and not lines[at - 1].endswith(("\n", "\r")):
         lines[at - 1] += end
     before = [""] if at else []
     after = [""] if at < len(lines) and lines[at].strip() else []
-    frame = [*before, *title, _marker(_DIARY, "start"), _marker(_DIARY, "end"), *after]
+    frame = [*before, *title, marker(DIARY, "start"), marker(DIARY, "end"), *after]
     return [*lines[:at], *(f"{line}{end}" for line in frame), *lines[at:]], end
 
 
@@ -259,7 +265,7 @@ def _standing(lines: Sequence[str], *, archived: bool = False) -> list[tuple[ran
     """Return each entry with its lines: of the diary's blocks, or of an archive, which has none."""
     if archived:
         return list(_entries(lines))
-    return [found for block in _blocks(lines, _DIARY) for found in _entries(lines, block[1:-1])]
+    return [found for block in _blocks(lines, DIARY) for found in _entries(lines, block[1:-1])]
 
 
 def _entries(lines: Sequence[str], among: range | None = None) -> Iterator[tuple[range, Entry]]:

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+NIGHT_AGAIN = "run the night again"
+"""The way out where a night ran into a file that it could not use."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
@@ -41,13 +44,17 @@ class Holder:
 class WorkspaceError(Exception):
     """A file of the workspace cannot be used; the message is one sentence for the user."""
 
+    def instead(self, way: str) -> str:
+        """Return the message where no night ran: with another way out."""
+        return str(self).replace(NIGHT_AGAIN, way)
+
 
 class ExternallyChangedError(WorkspaceError):
     """The file changed on disk since it was read."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        super().__init__(f"{path} changed while dreaming; nothing was written to it, so run the night again")
+        super().__init__(f"{path} changed while dreaming; nothing was written to it, so {NIGHT_AGAIN}")
 
 
 class NotAFileError(WorkspaceError):
@@ -55,7 +62,7 @@ class NotAFileError(WorkspaceError):
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        super().__init__(f"{path} is not a regular file; move it away and run the night again")
+        super().__init__(f"{path} is not a regular file; move it away and {NIGHT_AGAIN}")
 
 
 class NotReadableError(WorkspaceError):
@@ -64,7 +71,7 @@ class NotReadableError(WorkspaceError):
     def __init__(self, path: Path, reason: str) -> None:
         self.path = path
         self.reason = reason
-        super().__init__(f"{path} cannot be read ({reason}); make it readable and run the night again")
+        super().__init__(f"{path} cannot be read ({reason}); make it readable and {NIGHT_AGAIN}")
 
 
 class NotWritableError(WorkspaceError):
@@ -75,7 +82,7 @@ class NotWritableError(WorkspaceError):
         self.reason = reason
         super().__init__(
             f"{path} cannot be written ({reason}); it is as it was, so make it and its folder writable "
-            "and run the night again"
+            f"and {NIGHT_AGAIN}"
         )
 
 
@@ -104,5 +111,5 @@ class DamagedBlockError(WorkspaceError):
         self.name = name
         super().__init__(
             f"the markers of the {name} block in DREAMS.md do not pair up, so it was left alone; "
-            f"put back the missing openclaw:dreaming:{name} line or delete the one that is left"
+            "dream doctor says where, and --fix puts back what it is sure of"
         )

@@ -18,6 +18,7 @@ import click
 from workspace.errors import WorkspaceError
 
 if TYPE_CHECKING:
+    from dreaming.config import Config
     from dreaming.home import Home
 
 FIRST_YEAR = 1971
@@ -83,18 +84,18 @@ class Common:
     @contextmanager
     def open_to_read(self) -> "Iterator[Home]":
         """Open the workspace for a block; raise NotYetAWorkspaceError, and make nothing, when the folder is none."""
-        self.root()
+        self.to_read()
         with self.open() as home:
             yield home
 
-    def root(self) -> Path:
-        """Return the folder of a workspace that is there; raise NotYetAWorkspaceError when the folder is none."""
+    def to_read(self) -> "tuple[Path, Config]":
+        """Return the folder of the workspace and its settings; raise NotYetAWorkspaceError when the folder is none."""
         from dreaming.home import located
 
         root, config = located(self.workspace, config=self.config, environ=os.environ, overrides={})
         if not _is_workspace(root, config.workspace.diaries):
             raise NotYetAWorkspaceError(root)
-        return root
+        return root, config
 
     def moment(self, home: "Home") -> datetime:
         """Return the time to decide by: `--now` in the workspace's zone, else the clock; whole seconds, UTC."""
@@ -245,8 +246,15 @@ def told_apart() -> Iterator[None]:
         code = _exit_code(error)
         if code is None:
             raise
-        click.echo(f"dream: {error}", err=True)
+        click.echo(f"dream: {_sentence(error)}", err=True)
         sys.exit(code)
+
+
+def _sentence(error: Exception) -> str:
+    """Return what went wrong, ending with the way out of the command that was called."""
+    context = click.get_current_context(silent=True)
+    command = None if context is None else context.invoked_subcommand
+    return error.instead(f"run dream {command} again") if command and isinstance(error, WorkspaceError) else str(error)
 
 
 def _exit_code(error: Exception) -> int | None:
@@ -258,7 +266,7 @@ def _exit_code(error: Exception) -> int | None:
     from dreaming.layers import ConfigError
     from dreaming.narrate import ChangedEntryError, NothingToTellError
     from dreaming.places import NoSuchLinesError, UnknownSourceError
-    from dreaming.review import NotAcceptedError, UnknownProposalError
+    from dreaming.review import NotAcceptedError, UnknownLineError, UnknownProposalError
     from dreaming.timeline import NothingKnownError, UnknownChangeError
     from dreaming.undo import ConflictError, NothingToRedoError, NothingToUndoError
     from memory.store import BrokenStoreError, BusyStoreError, NewerStoreError
@@ -285,6 +293,7 @@ def _exit_code(error: Exception) -> int | None:
         (NothingToRedoError, REFUSED),
         (ConflictError, REFUSED),
         (UnknownProposalError, REFUSED),
+        (UnknownLineError, REFUSED),
         (NotAcceptedError, REFUSED),
         (BackupThereError, REFUSED),
         (BackupInsideError, REFUSED),

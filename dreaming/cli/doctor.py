@@ -1,6 +1,5 @@
 """`dream doctor`: check the store and the files, and repair what can be repaired."""
 
-import os
 from collections.abc import Iterator
 
 import click
@@ -10,7 +9,6 @@ from dreaming.cli.common import REFUSED, Common, common_options, complain, json_
 from dreaming.config import zone
 from dreaming.doctor import Checkup, examine, repaired, running
 from dreaming.findings import Finding
-from dreaming.home import located
 
 
 @click.command()
@@ -22,7 +20,7 @@ def doctor(common: Common, *, fix: bool, as_json: bool) -> None:
 
     The exit code is 1 when something is wrong, or is left after --fix. A changed file can be had back with dream undo.
     """
-    root, config = located(common.workspace, config=common.config, environ=os.environ, overrides={})
+    root, config = common.to_read()
     now = common.at(zone(config))
     if fix:
         found = repaired(root, config, common.open, now=now)

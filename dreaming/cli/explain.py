@@ -23,6 +23,7 @@ from dreaming.explain import (
     night_explained,
     night_meant,
     nights_compared,
+    nothing_at,
     origins,
     written_of,
 )
@@ -41,7 +42,7 @@ NOW = {
     State.PLANNED: "not written yet",
     State.IN_FORCE: "in MEMORY.md",
     State.DROPPED: "in the archive since it had to make room",
-    State.REMOVED: "taken out of MEMORY.md by you",
+    State.REMOVED: "taken out of MEMORY.md, or its marker, by you",
     State.PROPOSED: "waiting for your review",
     State.UNDONE: "taken back by dream undo",
     State.SUPERSEDED: "in the archive since a newer statement corrects it",
@@ -96,7 +97,7 @@ def _explain(
         shown = found if every else found[:SHOWN]
         own = written_of(home, shown)
         paragraphs = ["\n".join(lines(one, own[one.candidate.id], home.zone)) for one in shown]
-        say("\n\n".join([*paragraphs, *more(len(found) - len(shown))]) or nothing(what))
+        say("\n\n".join([*paragraphs, *more(len(found) - len(shown))]) or nothing(home, what, now=now))
     if what and not found:
         raise click.exceptions.Exit(REFUSED)
 
@@ -131,10 +132,12 @@ def more(count: int) -> tuple[str, ...]:
     return (f"{count} more; {narrower}",) if count else ()
 
 
-def nothing(what: str | None) -> str:
+def nothing(home: Home, what: str | None, *, now: datetime) -> str:
     """Return what to say when there is nothing to explain."""
     if what:
-        return f"No fragment contains “{what}”; try fewer words, or dream explain --all"
+        return (
+            nothing_at(home, what, now=now) or f"No fragment contains “{what}”; try fewer words, or dream explain --all"
+        )
     return "Nobody has searched for anything yet; search with: dream search QUESTION"
 
 

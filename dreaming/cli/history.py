@@ -10,6 +10,7 @@ from dreaming import documents
 from dreaming.cli.common import Common, common_options, complain, json_option, print_json, printable, say
 from dreaming.home import Home
 from dreaming.timeline import Event, difference, events, stood
+from memory.promotions import State
 
 SHOWN = 30
 
@@ -41,7 +42,8 @@ def _lines(home: Home, event: Event) -> Iterator[str]:
     night = f", night of {change.night}" if change.night else ""
     yield f"{change.id:>5}  {at:%Y-%m-%d %H:%M}  {change.file}: {change.reason}{night}"
     for promotion, state in event.promotions:
-        yield f"         {promotion.name}  {state}: {promotion.text}"
+        since = " then, not marked any more" if state == State.IN_FORCE and promotion.state is State.REMOVED else ""
+        yield f"         {promotion.name}  {state}{since}: {promotion.text}"
 
 
 @click.command()

@@ -10,7 +10,7 @@ import click
 from dreaming import documents
 from dreaming.cli.common import REFUSED, Common, common_options, complain, json_option, print_json, printable, say
 from dreaming.home import Home
-from dreaming.review import NotAcceptedError, Proposal, accept, proposals, reject
+from dreaming.review import NotAcceptedError, Proposal, UnknownProposalError, accept, proposals, reject
 
 ASKED = "[a]ccept, [r]eject, [e]dit, [s]kip, [q]uit? "
 ALL = "all"
@@ -82,10 +82,13 @@ def _decide(
         try:
             made = accept(home, what, now=now, text=words.get(what), replacing=replacing)
             say(f"  + {made.text}")
-        except NotAcceptedError as error:
+        except (NotAcceptedError, UnknownProposalError) as error:
             failed.append(str(error))
     for what in rejected:
-        say(f"  - {reject(home, what, now=now).text}")
+        try:
+            say(f"  - {reject(home, what, now=now).text}")
+        except UnknownProposalError as error:
+            failed.append(str(error))
     return tuple(failed)
 
 

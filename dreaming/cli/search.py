@@ -51,6 +51,7 @@ def search(
     )
     with common.open_to_read() as home:
         found = found_by(home, printable(" ".join(query)), now=common.moment(home), limit=limit, wanted=wanted)
+        empty = not found.results and not home.store.counts()["standing"]
     complain(found.problems)
     if as_json:
         print_json(documents.search(found))
@@ -59,4 +60,13 @@ def search(
         where = place(result.path, result.start_line, result.end_line)
         say(f"{result.relevance:.2f}  {where}  {result.snippet}")
     if not found.results:
-        say("Nothing was found.")
+        say(f"Nothing was found: {_way_out(empty=empty, narrow=bool(sources or since or until))}.")
+
+
+def _way_out(*, empty: bool, narrow: bool) -> str:
+    if empty:
+        return "nothing is remembered yet; dream status shows what was read"
+    ways = ["try other or fewer words"]
+    if narrow:
+        ways.append("leave out --source, --since and --until")
+    return ", or ".join(ways)

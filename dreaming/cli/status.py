@@ -43,7 +43,7 @@ def status(common: Common, *, everything: bool, check: bool, watch: bool, as_jso
     if len(common.workspaces) > 1:
         raise click.UsageError("this goes for one workspace; for several add --all")
     if watch:
-        watched(common.root())
+        watched(common.to_read()[0])
     with common.open_to_read() as home:
         now = common.moment(home)
         read = observe(home, now=now)
@@ -132,12 +132,17 @@ def _night(record: NightRecord | None, *, going: bool) -> Iterator[str]:
 
 def _told(told: Sequence[ToldPhase]) -> Iterator[str]:
     if told:
-        yield "Told        " + ", ".join(f"{one.phase} by {one.narrator or 'nobody'}" for one in told)
+        yield from _wrapped("Told", ", ".join(map(_teller, told)))
     for one in told:
         for reason in one.refused:
             yield from _wrapped("", f"{one.phase}: {reason}")
     if sent := sum(one.prompt_tokens for one in told):
         yield f"            about {sent:,} tokens sent, {sum(one.answer_tokens for one in told):,} came back"
+
+
+def _teller(one: ToldPhase) -> str:
+    missing = " (not in DREAMS.md)" if one.narrator and not one.written else ""
+    return f"{one.phase} by {one.narrator or 'nobody'}{missing}"
 
 
 def _counts(counts: Mapping[str, object]) -> str:

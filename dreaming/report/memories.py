@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from dreaming.home import MEMORY, Home
+from dreaming.ledger import agreed
 from dreaming.report.facts import LeftOut, Memory, Version
 from dreaming.report.shown import clean, clean_lines, lines_of, weight
 from dreaming.report.versions import edits
@@ -35,13 +36,14 @@ def memory(home: Home, *, now: datetime) -> tuple[Memory, LeftOut]:
     document = home.files.read(MEMORY)
     states = list(_states(home, document.text, now=now))
     versions = _versions(states)
+    stand = [one.state for one in agreed(home).values()]
     total = max(len(states), len(home.changes.all(file=MEMORY)) + 1 if len(states) > CHANGES else 0)
     return (
         Memory(
             chars=len(document.text),
             budget=home.config.memory.budget_chars,
-            in_force=len(home.promotions.all(State.IN_FORCE)),
-            archived=len(home.promotions.all(State.DROPPED)),
+            in_force=stand.count(State.IN_FORCE),
+            archived=stand.count(State.DROPPED),
             versions=versions,
         ),
         LeftOut(kind="versions", shown=len(versions), total=total),
