@@ -80,7 +80,7 @@ class Service:
         """Return the workspaces as they are now; those that are none any more lose their nights."""
         try:
             found = self.named.fleet()
-        except (ConfigError, NoWorkspaceError) as error:
+        except (ConfigError, NoWorkspaceError, OSError) as error:
             self._once(None, str(error))
             return tuple(self.places)
         for place in found.missing:
@@ -95,7 +95,7 @@ class Service:
         """Read the settings; while they are wrong the last right ones hold, and the next night says what is wrong."""
         try:
             place.standing, place.problem = standing(self.named, root), ""
-        except (ConfigError, NoWorkspaceError) as error:
+        except (ConfigError, NoWorkspaceError, OSError) as error:
             place.problem = one_line(str(error))
             if place.standing is None:
                 self._once(root, place.problem)

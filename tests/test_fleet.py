@@ -1,5 +1,6 @@
 """The nights of many workspaces: which they are, what is due, who is in whose way, and how they stand together."""
 
+import errno
 import json
 import os
 import signal
@@ -86,6 +87,42 @@ def test_two_paths_to_one_folder_are_one_workspace(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "a")
     named = (tmp_path / "link", tmp_path / "a", tmp_path / "a/../a", f"{tmp_path}/a/", tmp_path / "*")
     assert found(*named).roots == (tmp_path / "a",)
+
+
+def test_a_folder_that_nobody_may_look_into_takes_no_night_from_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "abc":
+        house_at(tmp_path / name)
+    closed(tmp_path / "b", monkeypatch)
+    result = every("-w", tmp_path / "*", "--json")
+    assert outcomes(result) == {"a": "done", "b": "failed", "c": "done"}
+    assert "config.toml cannot be read (Permission denied)" in result.stderr
+    said = call("status", "--all", "-w", tmp_path / "*")
+    assert [said.stdout.count(f"{tmp_path / name}\n") for name in "abc"] == [1, 0, 1]
+
+
+def closed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nobody look into a folder, not even an administrator, in this process."""
+    folder.chmod(0)
+    stat, read = Path.stat, Path.read_bytes
+
+    def allowed(path: Path) -> Path:
+        if folder in path.parents:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return path
+
+    monkeypatch.setattr(Path, "stat", lambda path, **rest: stat(allowed(path), **rest))
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read(allowed(path)))
+
+
+def test_a_workspace_that_goes_while_it_is_looked_at_takes_no_night_from_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "ab":
+        house_at(tmp_path / name)
+    monkeypatch.setattr("dreaming.fleet.matches", lambda _: iter((tmp_path / "gone", tmp_path / "b")))
+    assert found(tmp_path / "*").roots == (tmp_path / "b",)
 
 
 def test_the_settings_of_the_user_name_the_workspaces(tmp_path: Path, user: Path) -> None:
