@@ -93,14 +93,15 @@ def standing(named: Named, root: Path) -> Standing:
 def last_done(named: Named, one: Standing, *, now: datetime) -> date | None:
     """Return the last night that reached its end; one of a later date, tried out or of a clock ahead, is none yet.
 
-    Raise what opening a store may raise.
+    Nor is that of today when only some phases were run, by hand. Raise what opening a store may raise.
     """
     if not (one.root / STORE).exists():
         return None
     today = one.local_date(now)
     with opened(one.root, config=named.config, environ=os.environ) as home:
         nights = home.journal.nights(limit=NIGHTS_LOOKED_BACK)
-    return next((night.date for night in nights if night.finished_at and night.date <= today), None)
+        ended = (night for night in nights if night.finished_at and night.date <= today)
+        return next((night.date for night in ended if night.date < today or home.whole(night)), None)
 
 
 def present() -> datetime:

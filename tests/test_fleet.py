@@ -227,6 +227,19 @@ def test_before_its_time_a_night_is_not_due(tmp_path: Path) -> None:
     assert outcomes(every("-w", tmp_path / "a", "--json", now="2026-06-18T03:00"))["a"] == "done"
 
 
+def test_a_phase_by_hand_after_midnight_is_not_the_night_of_that_date(tmp_path: Path) -> None:
+    house = house_at(tmp_path / "a")
+    assert call("-w", house.root, "--now", "2026-06-18T00:30", "--phase", "light").exit_code == 0
+    assert outcomes(every("-w", house.root, "--json")) == {"a": "done"}
+    assert outcomes(every("-w", house.root, "--json")) == {"a": "not due"}
+
+
+def test_a_whole_night_by_hand_is_the_night_of_that_date(tmp_path: Path) -> None:
+    house = house_at(tmp_path / "a")
+    assert call("-w", house.root, "--now", "2026-06-18T00:30").exit_code == 0
+    assert outcomes(every("-w", house.root, "--json")) == {"a": "not due"}
+
+
 def test_the_worst_code_is_that_of_all(tmp_path: Path) -> None:
     house_at(tmp_path / "a")
     house_at(tmp_path / "b").write("config.toml", "[dreaming]\nenabled = true\ntime = 3\n")

@@ -23,6 +23,7 @@ from cron.standing import Named, Standing, standing
 from dreaming.cli import dream
 from dreaming.home import Home, opened
 from house import House, moment
+from memory.model import Phase
 from workspace.lock import lock
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
@@ -83,6 +84,8 @@ class Brief(Inside):
     def note(self, night: date, now: datetime) -> None:
         with self._home.store.writing():
             self._home.journal.begin(night, now=now)
+            for phase in Phase:
+                self._home.journal.record_run(night, phase, {}, now=now)
             self._home.journal.finish(night, now=now)
 
 
