@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from threading import Event, Thread
-from time import monotonic
+from threading import Thread
+from time import monotonic, sleep
+from types import FrameType
 
 import click
 from apscheduler.executors.pool import ThreadPoolExecutor
@@ -101,12 +102,11 @@ def run(common: Common, *, health_file: Path | None, as_json: bool) -> None:
 def serve(service: Service, pool: ThreadPoolExecutor) -> None:
     """Run the service until it is told to stop, then wait for the nights in progress; refuse when all are off."""
     logging.getLogger("apscheduler").setLevel(logging.ERROR)
-    asked, stopped = [0], Event()
+    asked: list[int] = []
 
-    def stop(*_: object) -> None:
-        # It raises nothing: APScheduler swallows what a handler raises while a job is handed over.
-        asked[0] += 1
-        stopped.set()
+    def stop(number: int, _: FrameType | None) -> None:
+        # It raises nothing, which APScheduler would swallow, and waits for no lock, which this thread may hold.
+        asked.append(number)
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
@@ -115,7 +115,8 @@ def serve(service: Service, pool: ThreadPoolExecutor) -> None:
         raise click.exceptions.Exit(REFUSED)
     service.scheduler.start()
     renew = monotonic() + RENEW_SECONDS
-    while not stopped.wait(LOOK_SECONDS):  # a signal that another thread of the process gets wakes nobody up
+    while not asked:
+        sleep(LOOK_SECONDS)
         if monotonic() >= renew:
             renew = monotonic() + RENEW_SECONDS
             service.look()
@@ -125,7 +126,7 @@ def serve(service: Service, pool: ThreadPoolExecutor) -> None:
     ending.start()
     while ending.is_alive():
         ending.join(LOOK_SECONDS)
-        if asked[0] > 1:
+        if len(asked) > 1:
             service.crew.end()
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
-from signal import SIGTERM
+from signal import SIGINT, SIGKILL, SIGTERM
 from threading import Event
 from time import monotonic
 from typing import Any
@@ -23,6 +23,8 @@ from dreaming.home import STATE, NoWorkspaceError
 from dreaming.layers import ConfigError
 
 LOCK = STATE / "schedule.lock"
+TOLD = (-SIGTERM, -SIGINT, INTERRUPTED)
+"""How a night ends that was told to; by SIGINT where Python met the interrupt in `exec`, as of a dataclass."""
 
 
 class Ending(StrEnum):
@@ -136,8 +138,9 @@ def _night(turn: Turn, one: Standing, crew: Crew, place: Event, before: record.R
     except StoppedError:
         ended = Ended(code=-SIGTERM, out="", err="")
     seconds = round(monotonic() - began, 1)
-    if crew.stopping.is_set() and ended.code in (-SIGTERM, INTERRUPTED):
+    if crew.stopping.is_set() and ended.code in ((*TOLD, -SIGKILL) if crew.ending.is_set() else TOLD):
         outcome = _stopped(turn, tonight)
+        record.write(turn.root, record.stopped(before, night=tonight, at=turn.now.isoformat(timespec="seconds")))
     else:
         outcome = judged(turn, ended, night=tonight, seconds=seconds, minutes=one.config.dreaming.limit_minutes)
         if outcome.ending is Ending.HELD:  # somebody else's night is no failure of this one

@@ -66,6 +66,18 @@ def after(before: Record | None, *, night: date, at: str, failure: str = "") -> 
     )
 
 
+def stopped(before: Record | None, *, night: date, at: str) -> Record:
+    """Return the record when a night was told to stop: it is to be taken up again, and is no failure that counts."""
+    same = before is not None and before.night == night.isoformat()
+    return Record(
+        night=night.isoformat(),
+        at=at,
+        failure=(before.failure if before else "") or INTERRUPTED,
+        in_a_row=before.in_a_row if before else 0,
+        of_this_date=before.of_this_date if before and same else 0,
+    )
+
+
 def write(root: Path, record: Record | None) -> None:
     """Keep the record, or none; a workspace that cannot be written to has said so already."""
     with suppress(OSError):

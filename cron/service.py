@@ -195,5 +195,5 @@ class Service:
 
 
 def failed(outcome: Outcome) -> str:
-    """Return the word before what went wrong."""
-    return "FAILED: " if outcome.code else ""
+    """Return the word before what went wrong; to be told to stop is not wrong."""
+    return "FAILED: " if outcome.code and outcome.ending is not Ending.STOPPED else ""

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -16,6 +17,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cron.crew import Crew, Ended, StoppedError
+from cron.nights import Ending, Outcome, Turn, take
+from cron.standing import Named
 from dreaming.cli import dream
 from dreaming.fleet import Fleet, fleet, workers
 from dreaming.home import opened
@@ -363,6 +366,68 @@ def test_a_signal_ends_the_nights_in_progress_and_begins_no_more(tmp_path: Path,
     said, _ = process.communicate(timeout=60)
     assert process.returncode == 128 + stop
     assert {one["outcome"] for one in json.loads(said)["workspaces"]} == {"stopped"}
+
+
+class ToldToStop(Crew):
+    """A crew that is told to stop while a night runs, which ends with this code."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(1)
+        self.code = code
+
+    def run(self, arguments: Sequence[str], *, seconds: float, place: threading.Event) -> Ended:
+        self.end()
+        return Ended(code=self.code, out="", err="dream: stopped\n")
+
+
+def turn_of(house: House) -> Turn:
+    now = datetime.fromisoformat(f"{NOW}+08:00")
+    return Turn(named=Named(workspaces=(house.root,)), root=house.root, now=now)
+
+
+@pytest.mark.parametrize("code", [130, -signal.SIGTERM, -signal.SIGINT, -signal.SIGKILL])
+def test_a_night_that_was_told_to_stop_is_stopped_however_its_process_ends(tmp_path: Path, code: int) -> None:
+    # Python ends itself by SIGINT where an interrupt met it in exec(), as of a dataclass, though it was heeded since.
+    assert take(turn_of(house_at(tmp_path / "a")), ToldToStop(code)).ending is Ending.STOPPED
+
+
+def test_nights_that_are_stopped_are_no_failures_and_are_taken_up_however_often(tmp_path: Path) -> None:
+    house = house_at(tmp_path / "a")
+    for _ in range(5):
+        assert take(turn_of(house), ToldToStop(130)).ending is Ending.STOPPED
+    assert stands("-w", house.root, "--now", NOW)["a"]["failures"] == 0
+    assert outcomes(every("-w", house.root, "--json")) == {"a": "done"}
+
+
+def test_a_night_that_was_stopped_while_it_was_told_is_taken_up_again(tmp_path: Path) -> None:
+    house = house_at(tmp_path / "a")
+    assert outcomes(every("-w", house.root, "--json")) == {"a": "done"}
+    take(replace(turn_of(house), force=True), ToldToStop(130))
+    assert outcomes(every("-w", house.root, "--json")) == {"a": "done"}
+
+
+def test_a_night_that_does_not_heed_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    house = house_at(tmp_path / "a")
+    crew = Crew(1, grace=0.5)
+    started = threading.Event()
+
+    def deaf(command: Sequence[str], **rest: object) -> subprocess.Popen[str]:
+        program = "import signal, time; signal.signal(15, signal.SIG_IGN); print(flush=True); time.sleep(60)"
+        process: subprocess.Popen[str] = popen([sys.executable, "-c", program], **rest)  # type: ignore[call-overload]
+        process.stdout.readline()  # type: ignore[union-attr]
+        started.set()
+        return process
+
+    popen = subprocess.Popen
+    monkeypatch.setattr("cron.crew.subprocess.Popen", deaf)
+    outcome: list[Outcome] = []
+    thread = threading.Thread(target=lambda: outcome.append(take(turn_of(house), crew)))
+    thread.start()
+    assert started.wait(30)
+    crew.end()
+    crew.end()
+    thread.join(timeout=20)
+    assert [one.ending for one in outcome] == [Ending.STOPPED]
 
 
 def test_a_crew_that_stops_begins_nothing_more(tmp_path: Path) -> None:
