@@ -23,7 +23,7 @@ from cron.nights import Outcome
 from cron.schedule import in_words, oddities, upcoming
 from cron.service import Log, Service
 from cron.standing import Named, NothingFoundError, Standing, local, off, present
-from dreaming.cli.common import REFUSED, Common, fleet_options, json_option, print_json, say
+from dreaming.cli.common import REFUSED, Common, fleet_options, json_option, print_json, printable, say
 
 SHOWN = 3
 """How many nights `show` names."""
@@ -212,7 +212,7 @@ def logged(*, as_json: bool) -> Log:
     def document(root: Path | None, sentence: str, outcome: Outcome | None) -> None:
         turn = {} if outcome is None else as_document(outcome)
         said = {"at": _stamp(), "workspace": root and str(root), "said": sentence, **turn}
-        click.echo(json.dumps(said, ensure_ascii=False))
+        click.echo(printable(json.dumps(said, ensure_ascii=False)))
 
     return document if as_json else line
 

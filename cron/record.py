@@ -88,10 +88,10 @@ def write(root: Path, record: Record | None) -> None:
 
 
 def put(path: Path, text: str) -> None:
-    """Replace a file of the machine's own at once: nobody reads half of it."""
+    """Replace a file of the machine's own at once: nobody reads half of it. A name that is no text fails nothing."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        part.write_text(f"{text}\n", encoding="utf-8")
+        part.write_text(f"{text}\n", encoding="utf-8", errors="replace")
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
