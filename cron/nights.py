@@ -111,14 +111,17 @@ def _lock(root: Path) -> Iterator[None]:
 
 
 def _if_due(turn: Turn, one: Standing, crew: Crew) -> Outcome:
-    last, tonight = last_done(turn.named, one, now=turn.now), one.local_date(turn.now)
-    before = record.read(turn.root)
+    done, tonight = last_done(turn.named, one, now=turn.now), one.local_date(turn.now)
+    last, before = done.date if done else None, record.read(turn.root)
+    if before and done and last == tonight and before.mended(tonight, at=done.at):
+        before = None
+        record.write(turn.root, None)
     if not turn.force and before and before.given_up(tonight):
         again = f"it failed {before.of_this_date} times tonight and waits for the next night, or dream --all --force"
         return turn.over(Ending.GIVEN_UP, f"{again} ({before.failure})", code=REFUSED, night=tonight)
     if not (turn.force or one.due(turn.now, last) or (before and before.failed(tonight))):
-        done = f"nothing is due, the last night was that of {last}" if last else "nothing is due yet"
-        return turn.over(Ending.NOT_DUE, f"{done}; {next_sentence(one, turn.now)}", night=last)
+        said = f"nothing is due, the last night was that of {last}" if last else "nothing is due yet"
+        return turn.over(Ending.NOT_DUE, f"{said}; {next_sentence(one, turn.now)}", night=last)
     keep_apart(turn.root, one.config, turn.roots)
     try:
         with crew.place() as place:

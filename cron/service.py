@@ -15,7 +15,7 @@ from tzlocal import reload_localzone
 from cron import health, record
 from cron.crew import Crew
 from cron.nights import Ending, Outcome, Turn, one_line, take
-from cron.standing import Clock, Named, Standing, last_done, next_sentence, off, present, standing
+from cron.standing import Clock, Named, Standing, last_date, next_sentence, off, present, standing
 from dreaming.fleet import TROUBLE
 from dreaming.home import NoWorkspaceError
 from dreaming.layers import ConfigError
@@ -117,7 +117,7 @@ class Service:
             self.log(root, off(self.named, root), None)
             return
         try:
-            place.last = last_done(self.named, one, now=now)
+            place.last = last_date(self.named, one, now=now)
         except TROUBLE as error:
             place.problem = one_line(str(error))  # its turn says so too
         tonight, kept = one.local_date(now), record.read(root)

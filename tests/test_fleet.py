@@ -21,6 +21,7 @@ from cron.nights import Ending, Outcome, Turn, take
 from cron.standing import Named
 from dreaming.cli import dream
 from dreaming.fleet import Fleet, fleet, workers
+from dreaming.gates import in_words
 from dreaming.home import opened
 from dreaming.layers import ConfigError, load, load_shared
 from house import House
@@ -571,7 +572,8 @@ def test_the_status_of_all_says_how_each_stands(tmp_path: Path) -> None:
     assert (c["enabled"], c["next_night"]) == (False, None)
     text = call("status", "--all", "-w", tmp_path / "*", "--now", "2026-06-18T09:00").stdout
     assert "no night yet, late; next night 2026-06-19 03:00+08:00 (Asia/Shanghai)" in text
-    assert "2 nights without a promotion; the gate that blocks most is " in text
+    assert f"    refused: 1 {in_words('recalls')}\n" in text
+    assert f"2 nights without a promotion; the last refused most as {in_words('recalls')}\n" in text
 
 
 def test_the_status_of_all_says_what_failed_last_and_how_often(tmp_path: Path) -> None:
@@ -586,6 +588,19 @@ def test_the_status_of_all_says_what_failed_last_and_how_often(tmp_path: Path) -
     said = stands("-w", house.root, "--now", NOW)["a"]
     assert said["failures"] == 1
     assert "DREAMS.md" in str(said["last_failure"])
+
+
+def test_a_night_mended_by_hand_ends_the_failures_of_its_date(tmp_path: Path) -> None:
+    house = house_at(tmp_path / "a")
+    (house.root / "DREAMS.md").mkdir()
+    for at in ("03:00", "03:15", "03:30"):
+        assert outcomes(every("-w", house.root, "--json", now=f"2026-06-18T{at}")) == {"a": "failed"}
+    assert outcomes(every("-w", house.root, "--json", now="2026-06-18T03:45")) == {"a": "given up"}
+    (house.root / "DREAMS.md").rmdir()
+    assert call("-w", house.root, "--now", "2026-06-18T08:00").exit_code == 0
+    after = every("-w", house.root, "--json", now="2026-06-18T08:15")
+    assert (after.exit_code, outcomes(after)) == (0, {"a": "not due"})
+    assert stands("-w", house.root, "--now", "2026-06-18T08:15")["a"]["failures"] == 0
 
 
 def test_a_workspace_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:
