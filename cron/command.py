@@ -20,10 +20,21 @@ from cron.all import as_document
 from cron.crew import Crew
 from cron.install import SYSTEMS, Order, Piece, cron_lines, ordered, switches
 from cron.nights import Outcome
+from cron.placing import UnsayableError
 from cron.schedule import in_words, oddities, upcoming
 from cron.service import Log, Service
 from cron.standing import Named, NothingFoundError, Standing, local, off, present
-from dreaming.cli.common import REFUSED, Common, fleet_options, json_option, print_json, printable, say
+from dreaming.cli.common import (
+    CONFIG,
+    REFUSED,
+    Common,
+    complain,
+    fleet_options,
+    json_option,
+    print_json,
+    printable,
+    say,
+)
 
 SHOWN = 3
 """How many nights `show` names."""
@@ -57,14 +68,26 @@ def show(common: Common, *, as_json: bool) -> None:
     order = ordered(named(common), own=True)
     if as_json:
         documents = [_document(common, one) for one in order.standings]
-        crontab = {"crontab": cron_lines(order)}
+        crontab = {"crontab": _crontab(order)}
         print_json({**documents[0], **crontab} if len(documents) == 1 else {"workspaces": documents, **crontab})
-        return
-    for one in order.standings:
-        for line in lines(common, order.named, one):
-            say(line)
-    say(f"\n{cron_lines(order)}")
-    say("Put them there with: dream schedule install --cron (or --systemd, --launchd)")
+    else:
+        for one in order.standings:
+            for line in lines(common, order.named, one):
+                say(line)
+        if crontab_lines := _crontab(order):
+            say(f"\n{crontab_lines}")
+            say("Put them there with: dream schedule install --cron (or --systemd, --launchd)")
+    complain(tuple(map(str, order.wrong)))
+    if order.wrong:
+        raise click.exceptions.Exit(CONFIG)
+
+
+def _crontab(order: Order) -> str | None:
+    """Return the lines of a crontab; None where they cannot name the workspaces."""
+    try:
+        return cron_lines(order)
+    except UnsayableError:
+        return None
 
 
 @schedule.command()
@@ -145,6 +168,8 @@ def install(common: Common, *, system: str | None, own: bool, only_print: bool, 
     It shows what it would write and run, and asks first. Doing it again changes what has changed since.
     """
     order = ordered(named(common), own=own or system == "cron")
+    if order.wrong:
+        raise order.wrong[0]
     pieces = (*SYSTEMS[chosen(system)][0](order), *(switches(order) if enable else ()))
     if _done(pieces, only_print=only_print, yes=yes) and not enable:
         _say_off(order)
