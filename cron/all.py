@@ -32,8 +32,8 @@ def run_all(common: Common, *, force: bool, as_json: bool) -> None:
     found = named.fleet()
     crew = Crew(found.workers)
     turns = [_turn(common, named, root, force=force, roots=found.roots) for root in found.roots]
-    with _signals(crew) as received:
-        ended = tuple(_each(turns, crew, print_line=None if as_json else _say))
+    with _signals() as received:
+        ended = tuple(_each(turns, crew, received, print_line=None if as_json else _say))
     outcomes = (*_missing(found), *ended)
     if not outcomes:
         raise NothingFoundError(found.patterns)
@@ -58,15 +58,21 @@ def _turn(common: Common, named: Named, root: Path, *, force: bool, roots: tuple
     return Turn(named=named, root=root, now=now, force=force, roots=roots)
 
 
-def _each(turns: Sequence[Turn], crew: Crew, *, print_line: Callable[[Outcome], None] | None) -> Iterator[Outcome]:
+def _each(
+    turns: Sequence[Turn], crew: Crew, received: Sequence[int], *, print_line: Callable[[Outcome], None] | None
+) -> Iterator[Outcome]:
     """Return the outcomes in the order of the workspaces, each as soon as it and those before it are known.
 
-    A bug that one of them meets shows when all others are done.
+    When a signal is received the nights end; they keep what they decided. A bug that one of them meets shows when all
+    others are done.
     """
     bugs: list[BaseException] = []
     with ThreadPoolExecutor(max_workers=crew.threads) as pool:
         for future in [pool.submit(take, turn, crew) for turn in turns]:
-            if bug := _bug(future):
+            while not _over(future):
+                if received:
+                    crew.end()
+            if bug := future.exception():
                 bugs.append(bug)
                 continue
             outcome = future.result()
@@ -77,22 +83,20 @@ def _each(turns: Sequence[Turn], crew: Crew, *, print_line: Callable[[Outcome], 
         raise bug
 
 
-def _bug(future: "Future[Outcome]") -> BaseException | None:
-    """Wait for the end of a turn, and return what it should not have raised."""
-    while not future.done():
-        with suppress(TimeoutError):  # a signal that another thread gets wakes nobody up
-            return future.exception(timeout=LOOK_SECONDS)
-    return future.exception()
+def _over(future: "Future[Outcome]") -> bool:
+    """Wait a little for the end of a turn: a signal that another thread gets wakes nobody up."""
+    with suppress(TimeoutError):
+        future.exception(timeout=LOOK_SECONDS)
+    return future.done()
 
 
 @contextmanager
-def _signals(crew: Crew) -> Iterator[list[int]]:
-    """End the nights when this process is told to end; they keep what they decided."""
+def _signals() -> Iterator[list[int]]:
+    """Note when this process is told to end; a handler that did more could wait for what it has interrupted."""
     received: list[int] = []
 
     def end(number: int, _: FrameType | None) -> None:
         received.append(number)
-        crew.end()
 
     before: Mapping[int, object] = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
     try:

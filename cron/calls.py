@@ -7,6 +7,7 @@ from contextlib import closing
 from enum import StrEnum
 from http.client import HTTPException
 from signal import SIGKILL
+from threading import Thread
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit, urlunsplit
 from urllib.request import Request, urlopen
@@ -29,8 +30,8 @@ ENDINGS = {Event.START: "/start", Event.FINISH: "", Event.FAIL: "/fail"}
 
 def call(hooks: Hooks, event: Event, body: Mapping[str, object]) -> tuple[str, ...]:
     """Tell whom the settings name, and return what went wrong: it changes nothing of the night."""
-    text = json.dumps({"event": event.value, **body}, ensure_ascii=False).encode("utf-8")
-    return (*_run(hooks, event, text), *_post(hooks, event, text))
+    text = json.dumps({"event": event.value, **body}, ensure_ascii=False).encode("utf-8", "replace")
+    return (*_run(hooks, event, text), *_posted(hooks, event, text))
 
 
 def address(url: str, event: Event) -> str:
@@ -64,6 +65,18 @@ def _code(command: Sequence[str], text: bytes, *, seconds: float) -> int:
             signal_group(process, SIGKILL)
             raise
     return process.returncode
+
+
+def _posted(hooks: Hooks, event: Event, text: bytes) -> tuple[str, ...]:
+    """Post within the time, also where names are looked up for long, or an answer comes drop by drop."""
+    said: list[str] = []
+    post = Thread(target=lambda: said.extend(_post(hooks, event, text)), name="hook", daemon=True)
+    post.start()
+    post.join(hooks.timeout_seconds)
+    if post.is_alive():
+        why = f"no answer within {hooks.timeout_seconds:g} seconds"
+        return (f"the hook at {_shown(hooks.url)} was not reached ({event}): {why}",)
+    return tuple(said)
 
 
 def _post(hooks: Hooks, event: Event, text: bytes) -> Iterator[str]:

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from threading import Event, Thread
-from time import monotonic
+from threading import Thread
+from time import monotonic, sleep
+from types import FrameType
 
 import click
 from apscheduler.executors.pool import ThreadPoolExecutor
@@ -19,10 +20,21 @@ from cron.all import as_document
 from cron.crew import Crew
 from cron.install import SYSTEMS, Order, Piece, cron_lines, ordered, switches
 from cron.nights import Outcome
+from cron.placing import UnsayableError
 from cron.schedule import in_words, oddities, upcoming
 from cron.service import Log, Service
 from cron.standing import Named, NothingFoundError, Standing, local, off, present
-from dreaming.cli.common import REFUSED, Common, fleet_options, json_option, print_json, say
+from dreaming.cli.common import (
+    CONFIG,
+    REFUSED,
+    Common,
+    complain,
+    fleet_options,
+    json_option,
+    print_json,
+    printable,
+    say,
+)
 
 SHOWN = 3
 """How many nights `show` names."""
@@ -56,14 +68,26 @@ def show(common: Common, *, as_json: bool) -> None:
     order = ordered(named(common), own=True)
     if as_json:
         documents = [_document(common, one) for one in order.standings]
-        crontab = {"crontab": cron_lines(order)}
+        crontab = {"crontab": _crontab(order)}
         print_json({**documents[0], **crontab} if len(documents) == 1 else {"workspaces": documents, **crontab})
-        return
-    for one in order.standings:
-        for line in lines(common, order.named, one):
-            say(line)
-    say(f"\n{cron_lines(order)}")
-    say("Put them there with: dream schedule install --cron (or --systemd, --launchd)")
+    else:
+        for one in order.standings:
+            for line in lines(common, order.named, one):
+                say(line)
+        if crontab_lines := _crontab(order):
+            say(f"\n{crontab_lines}")
+            say("Put them there with: dream schedule install --cron (or --systemd, --launchd)")
+    complain(tuple(map(str, order.wrong)))
+    if order.wrong:
+        raise click.exceptions.Exit(CONFIG)
+
+
+def _crontab(order: Order) -> str | None:
+    """Return the lines of a crontab; None where they cannot name the workspaces."""
+    try:
+        return cron_lines(order)
+    except UnsayableError:
+        return None
 
 
 @schedule.command()
@@ -101,12 +125,11 @@ def run(common: Common, *, health_file: Path | None, as_json: bool) -> None:
 def serve(service: Service, pool: ThreadPoolExecutor) -> None:
     """Run the service until it is told to stop, then wait for the nights in progress; refuse when all are off."""
     logging.getLogger("apscheduler").setLevel(logging.ERROR)
-    asked, stopped = [0], Event()
+    asked: list[int] = []
 
-    def stop(*_: object) -> None:
-        # It raises nothing: APScheduler swallows what a handler raises while a job is handed over.
-        asked[0] += 1
-        stopped.set()
+    def stop(number: int, _: FrameType | None) -> None:
+        # It raises nothing, which APScheduler would swallow, and waits for no lock, which this thread may hold.
+        asked.append(number)
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
@@ -115,7 +138,8 @@ def serve(service: Service, pool: ThreadPoolExecutor) -> None:
         raise click.exceptions.Exit(REFUSED)
     service.scheduler.start()
     renew = monotonic() + RENEW_SECONDS
-    while not stopped.wait(LOOK_SECONDS):  # a signal that another thread of the process gets wakes nobody up
+    while not asked:
+        sleep(LOOK_SECONDS)
         if monotonic() >= renew:
             renew = monotonic() + RENEW_SECONDS
             service.look()
@@ -125,7 +149,7 @@ def serve(service: Service, pool: ThreadPoolExecutor) -> None:
     ending.start()
     while ending.is_alive():
         ending.join(LOOK_SECONDS)
-        if asked[0] > 1:
+        if len(asked) > 1:
             service.crew.end()
 
 
@@ -144,6 +168,8 @@ def install(common: Common, *, system: str | None, own: bool, only_print: bool, 
     It shows what it would write and run, and asks first. Doing it again changes what has changed since.
     """
     order = ordered(named(common), own=own or system == "cron")
+    if order.wrong:
+        raise order.wrong[0]
     pieces = (*SYSTEMS[chosen(system)][0](order), *(switches(order) if enable else ()))
     if _done(pieces, only_print=only_print, yes=yes) and not enable:
         _say_off(order)
@@ -211,7 +237,7 @@ def logged(*, as_json: bool) -> Log:
     def document(root: Path | None, sentence: str, outcome: Outcome | None) -> None:
         turn = {} if outcome is None else as_document(outcome)
         said = {"at": _stamp(), "workspace": root and str(root), "said": sentence, **turn}
-        click.echo(json.dumps(said, ensure_ascii=False))
+        click.echo(printable(json.dumps(said, ensure_ascii=False)))
 
     return document if as_json else line
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from threading import BoundedSemaphore, Event, Lock
+from threading import BoundedSemaphore, Event, Lock, Timer
 
 GRACE_SECONDS = 10.0
 """How long a night that is told to stop may take for it, before it is killed; it is safe at every moment."""
@@ -36,7 +36,7 @@ class Crew:
 
     def __init__(self, places: int, *, patience: float = PATIENCE_SECONDS, grace: float = GRACE_SECONDS) -> None:
         self.places = places
-        self.stopping = Event()
+        self.stopping, self.ending = Event(), Event()
         self._patience = patience
         self._grace = grace
         self._free = BoundedSemaphore(places)
@@ -78,11 +78,23 @@ class Crew:
         self.stopping.set()
 
     def end(self) -> None:
-        """Begin no more nights, and tell those that run to stop: what they decided is kept."""
+        """Begin no more nights, and tell those that run to stop, once: what they decided is kept.
+
+        Those that do not heed it are killed. A handler of a signal must not call it: it waits for a lock.
+        """
         self.stop()
+        if self.ending.is_set():
+            return
+        self.ending.set()
+        self._signal(signal.SIGTERM)
+        late = Timer(self._grace, self._signal, [signal.SIGKILL])
+        late.daemon = True
+        late.start()
+
+    def _signal(self, number: signal.Signals) -> None:
         with self._guard:
             for process in self._running:
-                signal_group(process, signal.SIGTERM)
+                signal_group(process, number)
 
     def _go_on(self) -> None:
         if self.stopping.is_set():

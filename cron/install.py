@@ -21,6 +21,8 @@ from cron.standing import Named, NothingFoundError, Standing, present, standing
 from cron.switching import switched_on
 from dreaming.cli.common import REFUSED, NotAFolderError
 from dreaming.fleet import DIARIES, Fleet, rewrite, settings_file
+from dreaming.home import NoWorkspaceError
+from dreaming.layers import ConfigError
 
 LABEL = "local.nightly-dreaming"
 UNITS = ("dream.service", "dream.timer")
@@ -150,12 +152,13 @@ def difference(name: str, before: str | None, after: str | None) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What is to be installed: for which workspaces, as the user's own or the machine's."""
+    """What is to be installed: for which workspaces, as the user's own or the machine's; `wrong` is with the others."""
 
     named: Named
     found: Fleet
     standings: tuple[Standing, ...]
     own: bool
+    wrong: tuple[Exception, ...] = ()
 
     @property
     def user(self) -> str | None:
@@ -164,14 +167,27 @@ class Order:
 
 
 def ordered(named: Named, *, own: bool) -> Order:
-    """Return an order; raise ConfigError when the settings of a workspace are wrong, NothingFoundError without one."""
+    """Return an order; raise NothingFoundError without a workspace, and what is wrong when it is with all of them."""
     found = named.fleet()
-    if not found.roots:
+    if not (found.roots or found.missing):
         raise NothingFoundError(found.patterns)
+    standings: list[Standing] = []
+    wrong: list[Exception] = [NoWorkspaceError(place) for place in found.missing]
     for root in found.roots:
-        if (root / DIARIES).is_file():
-            raise NotAFolderError(root / DIARIES)
-    return Order(named=named, found=found, standings=tuple(standing(named, root) for root in found.roots), own=own)
+        try:
+            standings.append(_sound(named, root))
+        except (ConfigError, NoWorkspaceError, NotAFolderError) as error:
+            wrong.append(error)
+    if not standings:
+        raise wrong[0]
+    return Order(named=named, found=found, standings=tuple(standings), own=own, wrong=tuple(wrong))
+
+
+def _sound(named: Named, root: Path) -> Standing:
+    one = standing(named, root)
+    if (root / DIARIES).is_file():
+        raise NotAFolderError(root / DIARIES)
+    return one
 
 
 def cron_lines(order: Order) -> str:

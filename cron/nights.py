@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
-from signal import SIGTERM
+from signal import SIGINT, SIGKILL, SIGTERM
 from threading import Event
 from time import monotonic
 from typing import Any
@@ -23,6 +23,8 @@ from dreaming.home import STATE, NoWorkspaceError
 from dreaming.layers import ConfigError
 
 LOCK = STATE / "schedule.lock"
+TOLD = (-SIGTERM, -SIGINT, INTERRUPTED)
+"""How a night ends that was told to; by SIGINT where Python met the interrupt in `exec`, as of a dataclass."""
 
 
 class Ending(StrEnum):
@@ -109,14 +111,17 @@ def _lock(root: Path) -> Iterator[None]:
 
 
 def _if_due(turn: Turn, one: Standing, crew: Crew) -> Outcome:
-    last, tonight = last_done(turn.named, one, now=turn.now), one.local_date(turn.now)
-    before = record.read(turn.root)
+    done, tonight = last_done(turn.named, one, now=turn.now), one.local_date(turn.now)
+    last, before = done.date if done else None, record.read(turn.root)
+    if before and done and last == tonight and before.mended(tonight, at=done.at):
+        before = None
+        record.write(turn.root, None)
     if not turn.force and before and before.given_up(tonight):
         again = f"it failed {before.of_this_date} times tonight and waits for the next night, or dream --all --force"
         return turn.over(Ending.GIVEN_UP, f"{again} ({before.failure})", code=REFUSED, night=tonight)
     if not (turn.force or one.due(turn.now, last) or (before and before.failed(tonight))):
-        done = f"nothing is due, the last night was that of {last}" if last else "nothing is due yet"
-        return turn.over(Ending.NOT_DUE, f"{done}; {next_sentence(one, turn.now)}", night=last)
+        said = f"nothing is due, the last night was that of {last}" if last else "nothing is due yet"
+        return turn.over(Ending.NOT_DUE, f"{said}; {next_sentence(one, turn.now)}", night=last)
     keep_apart(turn.root, one.config, turn.roots)
     try:
         with crew.place() as place:
@@ -136,8 +141,9 @@ def _night(turn: Turn, one: Standing, crew: Crew, place: Event, before: record.R
     except StoppedError:
         ended = Ended(code=-SIGTERM, out="", err="")
     seconds = round(monotonic() - began, 1)
-    if crew.stopping.is_set() and ended.code in (-SIGTERM, INTERRUPTED):
+    if crew.stopping.is_set() and ended.code in ((*TOLD, -SIGKILL) if crew.ending.is_set() else TOLD):
         outcome = _stopped(turn, tonight)
+        record.write(turn.root, record.stopped(before, night=tonight, at=turn.now.isoformat(timespec="seconds")))
     else:
         outcome = judged(turn, ended, night=tonight, seconds=seconds, minutes=one.config.dreaming.limit_minutes)
         if outcome.ending is Ending.HELD:  # somebody else's night is no failure of this one

@@ -10,13 +10,25 @@ from datetime import datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+import click
+
 from cron.schedule import daily, oddities
 from cron.standing import Named, Standing
 from dreaming.config import Config, zone
 from dreaming.fleet import Fleet, fixed_part
 
+_UNSAYABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+"""A line break would begin another line of a crontab or a unit; a lone surrogate stands for a byte that is no text."""
 QUARTERLY = "*/15 * * * *"
 """What is called so often costs little: it looks whether anything is due."""
+
+
+class UnsayableError(click.ClickException):
+    """A path cannot be named in a crontab, a unit or a property list."""
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+        super().__init__(f"no line of the system can name {word!r}; rename the folder, or take: dream schedule run")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,12 +73,18 @@ def program() -> tuple[str, ...]:
 
 
 def words(named: Named, found: Fleet) -> tuple[str, ...]:
-    """Return the command that the system is to call; what the settings name stays with the settings."""
+    """Return the command that the system is to call; what the settings name stays with the settings.
+
+    The system has another environment: what only that names is named. Raise UnsayableError.
+    """
     said = [*program()]
-    if named.workspaces or not found.shared:
+    if named.workspaces or not found.shared or named.fleet(environ={}).patterns != found.patterns:
         said += [word for place in found.patterns for word in ("--workspace", str(place))]
     if named.config:
         said += ["--config", str(named.config.absolute())]
+    for word in said:
+        if _UNSAYABLE.search(word):
+            raise UnsayableError(word)
     return (*said, "--all")
 
 

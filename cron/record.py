@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 
 from dreaming.home import STATE
@@ -31,6 +31,10 @@ class Record:
         """Return whether the last attempt at a night failed, or was interrupted."""
         return self.night == night.isoformat() and bool(self.failure)
 
+    def mended(self, night: date, *, at: datetime) -> bool:
+        """Return whether a night that failed was run to its end since, by hand."""
+        return self.failed(night) and datetime.fromisoformat(self.at) < at
+
     def given_up(self, night: date) -> bool:
         """Return whether a night has failed too often to be tried again."""
         return self.failed(night) and self.of_this_date >= ATTEMPTS
@@ -49,7 +53,12 @@ def read(root: Path) -> Record | None:
 def _legible(said: Mapping[str, object]) -> bool:
     counts = (said.get("in_a_row", 0), said.get("of_this_date", 0))
     texts = (said.get("night"), said.get("at"), said.get("failure", ""))
-    return all(isinstance(one, int) for one in counts) and all(isinstance(one, str) for one in texts)
+    if not (all(isinstance(one, int) for one in counts) and all(isinstance(one, str) for one in texts)):
+        return False
+    try:
+        return datetime.fromisoformat(str(said["at"])).tzinfo is not None
+    except ValueError:
+        return False
 
 
 def after(before: Record | None, *, night: date, at: str, failure: str = "") -> Record:
@@ -66,6 +75,18 @@ def after(before: Record | None, *, night: date, at: str, failure: str = "") -> 
     )
 
 
+def stopped(before: Record | None, *, night: date, at: str) -> Record:
+    """Return the record when a night was told to stop: it is to be taken up again, and is no failure that counts."""
+    same = before is not None and before.night == night.isoformat()
+    return Record(
+        night=night.isoformat(),
+        at=at,
+        failure=(before.failure if before else "") or INTERRUPTED,
+        in_a_row=before.in_a_row if before else 0,
+        of_this_date=before.of_this_date if before and same else 0,
+    )
+
+
 def write(root: Path, record: Record | None) -> None:
     """Keep the record, or none; a workspace that cannot be written to has said so already."""
     with suppress(OSError):
@@ -76,10 +97,10 @@ def write(root: Path, record: Record | None) -> None:
 
 
 def put(path: Path, text: str) -> None:
-    """Replace a file of the machine's own at once: nobody reads half of it."""
+    """Replace a file of the machine's own at once: nobody reads half of it. A name that is no text fails nothing."""
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        part.write_text(f"{text}\n", encoding="utf-8")
+        part.write_text(f"{text}\n", encoding="utf-8", errors="replace")
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)

@@ -9,10 +9,11 @@ from typing import Any
 
 from cron import record
 from cron.nights import one_line
-from cron.standing import Named, NothingFoundError, Standing, last_done, local, standing
+from cron.standing import Named, NothingFoundError, Standing, last_date, local, standing
 from dreaming import documents
 from dreaming.cli.common import CONFIG, REFUSED, Common, complain, print_json, say
 from dreaming.fleet import TROUBLE
+from dreaming.gates import in_words
 from dreaming.home import STORE, NoWorkspaceError, opened
 from dreaming.layers import ConfigError
 from dreaming.overview import overview
@@ -92,7 +93,7 @@ def _report(named: Named, one: Standing, now: datetime) -> Report:
         **told,
         last=night.date if night else None,
         finished=bool(night and night.finished_at),
-        late=one.on and one.due(now, last_done(named, one, now=now)),
+        late=one.on and one.due(now, last_date(named, one, now=now)),
         promoted=deep.get("promoted", 0),
         refused={gate: count for gate, count in refused.items() if gate != "recalled"},
         streak=found.streak,
@@ -107,9 +108,9 @@ def lines(one: Report) -> Iterator[str]:
     yield f"{one.root}"
     yield f"    {_last(one)}{', late' if one.late else ''}; {_next(one)}"
     if one.refused:
-        yield f"    refused by {', '.join(f'{gate} {count}' for gate, count in one.refused.items())}"
+        yield f"    refused: {', '.join(f'{count} {in_words(gate)}' for gate, count in one.refused.items())}"
     if one.streak > 1:
-        blocking = f"; the gate that blocks most is {one.blocking}" if one.blocking else ""
+        blocking = f"; the last refused most as {in_words(one.blocking)}" if one.blocking else ""
         yield f"    {one.streak} nights without a promotion{blocking}"
     if one.failures:
         times = "once" if one.failures == 1 else f"{one.failures} times in a row"

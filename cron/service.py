@@ -15,26 +15,32 @@ from tzlocal import reload_localzone
 from cron import health, record
 from cron.crew import Crew
 from cron.nights import Ending, Outcome, Turn, one_line, take
-from cron.standing import Clock, Named, Standing, last_done, next_sentence, off, present, standing
+from cron.standing import Clock, Named, Standing, last_date, next_sentence, off, present, standing
 from dreaming.fleet import TROUBLE
 from dreaming.home import NoWorkspaceError
 from dreaming.layers import ConfigError
 
 JUMP = timedelta(seconds=90)
 """A difference between the clock and the time gone by that is no correction: a sleep, or a clock that was set."""
+AGAIN_SECONDS = 300.0
+"""After so long a night that somebody else was at is looked at again: they may be gone, and not have ended it."""
 Log = Callable[[Path | None, str, Outcome | None], None]
 """Tells of an event: the workspace if it is one's, a sentence, and the outcome of a night that ended."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Place:
-    """What the service knows of a workspace; `tried` is the last night it began, well or badly."""
+    """What the service knows of a workspace; `tried` is the last night it began, well or badly.
+
+    `again` says at which tick to look whether somebody else ended the night.
+    """
 
     standing: Standing | None = None
     last: date | None = None
     outcome: Outcome | None = None
     problem: str = ""
     tried: date | None = None
+    again: float | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -66,7 +72,8 @@ class Service:
             place = self.places.setdefault(root, Place())
             before, problem = place.standing, place.problem
             self._renew(root, place)
-            if jumped or place.standing != before or (place.problem != problem and not before):
+            again = place.again is not None and self.ticking() >= place.again
+            if jumped or again or place.standing != before or (place.problem != problem and not before):
                 self._plan(root, place, now)
         if self.scheduler.running:
             self.scheduler.wakeup()  # what it waits for came nearer while the machine slept
@@ -80,7 +87,7 @@ class Service:
         """Return the workspaces as they are now; those that are none any more lose their nights."""
         try:
             found = self.named.fleet()
-        except (ConfigError, NoWorkspaceError) as error:
+        except (ConfigError, NoWorkspaceError, OSError) as error:
             self._once(None, str(error))
             return tuple(self.places)
         for place in found.missing:
@@ -95,14 +102,14 @@ class Service:
         """Read the settings; while they are wrong the last right ones hold, and the next night says what is wrong."""
         try:
             place.standing, place.problem = standing(self.named, root), ""
-        except (ConfigError, NoWorkspaceError) as error:
+        except (ConfigError, NoWorkspaceError, OSError) as error:
             place.problem = one_line(str(error))
             if place.standing is None:
                 self._once(root, place.problem)
 
     def _plan(self, root: Path, place: Place, now: datetime) -> None:
         """Put the nights of a workspace on the scheduler, exactly one job, or none when they are off."""
-        one = place.standing
+        one, place.again = place.standing, None
         if one is None:
             return
         if not one.on:
@@ -110,7 +117,7 @@ class Service:
             self.log(root, off(self.named, root), None)
             return
         try:
-            place.last = last_done(self.named, one, now=now)
+            place.last = last_date(self.named, one, now=now)
         except TROUBLE as error:
             place.problem = one_line(str(error))  # its turn says so too
         tonight, kept = one.local_date(now), record.read(root)
@@ -142,10 +149,14 @@ class Service:
             return
         place.tried = place.standing.local_date(now)
         turn = Turn(named=self.named, root=root, now=now, roots=tuple(self.places), begun=self._begun)
-        outcome = self.take(turn, self.crew)
+        before, outcome = place.outcome, self.take(turn, self.crew)
         place.outcome, place.problem = outcome, ""
         if outcome.ending is Ending.DONE:
             place.last = outcome.night
+        if outcome.ending in (Ending.RUNNING, Ending.HELD):
+            place.tried, place.again = None, self.ticking() + AGAIN_SECONDS
+            if before == outcome:
+                return
         self.log(root, f"{failed(outcome)}{outcome.sentence}", outcome)
         for sentence in outcome.hooks:
             self.log(root, sentence, None)
@@ -195,5 +206,5 @@ class Service:
 
 
 def failed(outcome: Outcome) -> str:
-    """Return the word before what went wrong."""
-    return "FAILED: " if outcome.code else ""
+    """Return the word before what went wrong; to be told to stop is not wrong."""
+    return "FAILED: " if outcome.code and outcome.ending is not Ending.STOPPED else ""

@@ -1,7 +1,7 @@
 """How a workspace stands with its nights: whether they are on, when they come, which was done last."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -40,9 +40,9 @@ class Named:
     workspaces: tuple[Path, ...] = ()
     config: Path | None = None
 
-    def fleet(self) -> Fleet:
+    def fleet(self, environ: Mapping[str, str] = os.environ) -> Fleet:
         """Return the workspaces as they are now."""
-        return fleet(self.workspaces, config=self.config, environ=os.environ)
+        return fleet(self.workspaces, config=self.config, environ=environ)
 
     def settings(self, root: Path) -> Config:
         """Return the settings of a workspace as they are now."""
@@ -90,17 +90,33 @@ def standing(named: Named, root: Path) -> Standing:
     return Standing(root=root, config=config, zone=zone(config))
 
 
-def last_done(named: Named, one: Standing, *, now: datetime) -> date | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """A night that reached its end: its date, and when its last run began."""
+
+    date: date
+    at: datetime
+
+
+def last_done(named: Named, one: Standing, *, now: datetime) -> Done | None:
     """Return the last night that reached its end; one of a later date, tried out or of a clock ahead, is none yet.
 
-    Raise what opening a store may raise.
+    Nor is that of today when only some phases were run, by hand. Raise what opening a store may raise.
     """
     if not (one.root / STORE).exists():
         return None
     today = one.local_date(now)
     with opened(one.root, config=named.config, environ=os.environ) as home:
         nights = home.journal.nights(limit=NIGHTS_LOOKED_BACK)
-    return next((night.date for night in nights if night.finished_at and night.date <= today), None)
+        ended = ((night, night.finished_at) for night in nights if night.date <= today)
+        done = (Done(date=night.date, at=at) for night, at in ended if at and (night.date < today or home.whole(night)))
+        return next(done, None)
+
+
+def last_date(named: Named, one: Standing, *, now: datetime) -> date | None:
+    """Return the date of the last night that reached its end, as `last_done`."""
+    done = last_done(named, one, now=now)
+    return None if done is None else done.date
 
 
 def present() -> datetime:

@@ -58,7 +58,7 @@ def fleet(named: Sequence[Path], *, config: Path | None, environ: Mapping[str, s
         patterns = (located(None, config=config, environ=environ, overrides={})[0],)
     places = tuple(Path(os.path.abspath(expanded(one))) for one in patterns)  # noqa: PTH100  no link is followed yet
     found = [folder for place in places for folder in matches(place)]
-    missing = tuple(place for place in places if not has_magic(place) and not place.is_dir())
+    missing = tuple(place for place in places if not has_magic(place) and not _is_folder(place))
     return Fleet(
         roots=tuple(_each_once(found)),
         missing=missing,
@@ -75,7 +75,7 @@ def workers(settings: Config) -> int:
 
 def has_magic(place: Path) -> bool:
     """Tell whether a path is a pattern: a folder that is called so is none."""
-    return bool(_MAGIC.search(str(place))) and not place.exists()
+    return bool(_MAGIC.search(str(place))) and not os.path.exists(place)  # noqa: PTH110  raises nothing
 
 
 def fixed_part(place: Path) -> Path:
@@ -88,7 +88,7 @@ def fixed_part(place: Path) -> Path:
 def matches(place: Path) -> Iterator[Path]:
     """Return the folder itself when it is named; of a pattern, the folders that hold a workspace."""
     if not has_magic(place):
-        if place.is_dir():
+        if _is_folder(place):
             yield place
         return
     for match in sorted(glob.glob(str(place), recursive=True)):  # noqa: PTH207  an absolute pattern
@@ -97,8 +97,15 @@ def matches(place: Path) -> Iterator[Path]:
 
 
 def holds_workspace(folder: Path) -> bool:
-    """Tell whether a folder has diaries or settings of its own."""
-    return (folder / DIARIES).is_dir() or (folder / FILE_NAME).is_file()
+    """Tell whether a folder has diaries or settings of its own; one that nobody may look into may, and says so."""
+    try:
+        return (folder / DIARIES).is_dir() or (folder / FILE_NAME).is_file()
+    except PermissionError:
+        return True
+
+
+def _is_folder(place: Path) -> bool:
+    return os.path.isdir(place)  # noqa: PTH112  what cannot be looked at is none, and raises nothing
 
 
 def settings_file(path: Path) -> Document:
@@ -115,7 +122,10 @@ def _each_once(folders: Iterable[Path]) -> Iterator[Path]:
     """Leave out a folder that was reached before by another path: a link, or other case where case says nothing."""
     seen: set[tuple[int, int]] = set()
     for folder in folders:
-        status = folder.stat()
+        try:
+            status = folder.stat()
+        except OSError:  # it went while it was looked at
+            continue
         if (status.st_dev, status.st_ino) not in seen:
             seen.add((status.st_dev, status.st_ino))
             yield folder.resolve()

@@ -16,7 +16,8 @@ from dreaming.progress import Progress, unseen
 from memory.changes import Changes
 from memory.concepts import Lexicon, lexicon
 from memory.embedders import Embedder, EndpointEmbedder, LocalEmbedder, local_embedder
-from memory.journal import Journal
+from memory.journal import Journal, NightRecord
+from memory.model import Phase
 from memory.narratives import Narratives
 from memory.promotions import Promotions
 from memory.redaction import Redaction
@@ -107,6 +108,10 @@ class Home:
             return datetime.combine(day, time(23, 59, 59), self.zone).astimezone(UTC)
         except OverflowError:  # a diary of the year 1 or 9999
             return datetime.combine(day, time(23, 59, 59), UTC)
+
+    def whole(self, night: NightRecord) -> bool:
+        """Tell whether every phase of a night was run that the settings let run."""
+        return all(phase in night.reports for phase in Phase if getattr(self.config, phase).enabled)
 
     def note_unrecorded(self, *, now: datetime) -> None:
         """Remember beside the store that a recall could not be recorded in it; `dream status` counts these."""

@@ -1,5 +1,6 @@
 """The nights of many workspaces: which they are, what is due, who is in whose way, and how they stand together."""
 
+import errno
 import json
 import os
 import signal
@@ -8,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -15,8 +17,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cron.crew import Crew, Ended, StoppedError
+from cron.nights import Ending, Outcome, Turn, take
+from cron.standing import Named
 from dreaming.cli import dream
 from dreaming.fleet import Fleet, fleet, workers
+from dreaming.gates import in_words
 from dreaming.home import opened
 from dreaming.layers import ConfigError, load, load_shared
 from house import House
@@ -86,6 +91,42 @@ def test_two_paths_to_one_folder_are_one_workspace(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "a")
     named = (tmp_path / "link", tmp_path / "a", tmp_path / "a/../a", f"{tmp_path}/a/", tmp_path / "*")
     assert found(*named).roots == (tmp_path / "a",)
+
+
+def test_a_folder_that_nobody_may_look_into_takes_no_night_from_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "abc":
+        house_at(tmp_path / name)
+    closed(tmp_path / "b", monkeypatch)
+    result = every("-w", tmp_path / "*", "--json")
+    assert outcomes(result) == {"a": "done", "b": "failed", "c": "done"}
+    assert "config.toml cannot be read (Permission denied)" in result.stderr
+    said = call("status", "--all", "-w", tmp_path / "*")
+    assert [said.stdout.count(f"{tmp_path / name}\n") for name in "abc"] == [1, 0, 1]
+
+
+def closed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nobody look into a folder, not even an administrator, in this process."""
+    folder.chmod(0)
+    stat, read = Path.stat, Path.read_bytes
+
+    def allowed(path: Path) -> Path:
+        if folder in path.parents:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return path
+
+    monkeypatch.setattr(Path, "stat", lambda path, **rest: stat(allowed(path), **rest))
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read(allowed(path)))
+
+
+def test_a_workspace_that_goes_while_it_is_looked_at_takes_no_night_from_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in "ab":
+        house_at(tmp_path / name)
+    monkeypatch.setattr("dreaming.fleet.matches", lambda _: iter((tmp_path / "gone", tmp_path / "b")))
+    assert found(tmp_path / "*").roots == (tmp_path / "b",)
 
 
 def test_the_settings_of_the_user_name_the_workspaces(tmp_path: Path, user: Path) -> None:
@@ -188,6 +229,19 @@ def test_before_its_time_a_night_is_not_due(tmp_path: Path) -> None:
     every("-w", tmp_path / "a", now="2026-06-17T03:00")
     assert outcomes(every("-w", tmp_path / "a", "--json", now="2026-06-18T02:59"))["a"] == "not due"
     assert outcomes(every("-w", tmp_path / "a", "--json", now="2026-06-18T03:00"))["a"] == "done"
+
+
+def test_a_phase_by_hand_after_midnight_is_not_the_night_of_that_date(tmp_path: Path) -> None:
+    house = house_at(tmp_path / "a")
+    assert call("-w", house.root, "--now", "2026-06-18T00:30", "--phase", "light").exit_code == 0
+    assert outcomes(every("-w", house.root, "--json")) == {"a": "done"}
+    assert outcomes(every("-w", house.root, "--json")) == {"a": "not due"}
+
+
+def test_a_whole_night_by_hand_is_the_night_of_that_date(tmp_path: Path) -> None:
+    house = house_at(tmp_path / "a")
+    assert call("-w", house.root, "--now", "2026-06-18T00:30").exit_code == 0
+    assert outcomes(every("-w", house.root, "--json")) == {"a": "not due"}
 
 
 def test_the_worst_code_is_that_of_all(tmp_path: Path) -> None:
@@ -313,6 +367,68 @@ def test_a_signal_ends_the_nights_in_progress_and_begins_no_more(tmp_path: Path,
     said, _ = process.communicate(timeout=60)
     assert process.returncode == 128 + stop
     assert {one["outcome"] for one in json.loads(said)["workspaces"]} == {"stopped"}
+
+
+class ToldToStop(Crew):
+    """A crew that is told to stop while a night runs, which ends with this code."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(1)
+        self.code = code
+
+    def run(self, arguments: Sequence[str], *, seconds: float, place: threading.Event) -> Ended:
+        self.end()
+        return Ended(code=self.code, out="", err="dream: stopped\n")
+
+
+def turn_of(house: House) -> Turn:
+    now = datetime.fromisoformat(f"{NOW}+08:00")
+    return Turn(named=Named(workspaces=(house.root,)), root=house.root, now=now)
+
+
+@pytest.mark.parametrize("code", [130, -signal.SIGTERM, -signal.SIGINT, -signal.SIGKILL])
+def test_a_night_that_was_told_to_stop_is_stopped_however_its_process_ends(tmp_path: Path, code: int) -> None:
+    # Python ends itself by SIGINT where an interrupt met it in exec(), as of a dataclass, though it was heeded since.
+    assert take(turn_of(house_at(tmp_path / "a")), ToldToStop(code)).ending is Ending.STOPPED
+
+
+def test_nights_that_are_stopped_are_no_failures_and_are_taken_up_however_often(tmp_path: Path) -> None:
+    house = house_at(tmp_path / "a")
+    for _ in range(5):
+        assert take(turn_of(house), ToldToStop(130)).ending is Ending.STOPPED
+    assert stands("-w", house.root, "--now", NOW)["a"]["failures"] == 0
+    assert outcomes(every("-w", house.root, "--json")) == {"a": "done"}
+
+
+def test_a_night_that_was_stopped_while_it_was_told_is_taken_up_again(tmp_path: Path) -> None:
+    house = house_at(tmp_path / "a")
+    assert outcomes(every("-w", house.root, "--json")) == {"a": "done"}
+    take(replace(turn_of(house), force=True), ToldToStop(130))
+    assert outcomes(every("-w", house.root, "--json")) == {"a": "done"}
+
+
+def test_a_night_that_does_not_heed_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    house = house_at(tmp_path / "a")
+    crew = Crew(1, grace=0.5)
+    started = threading.Event()
+
+    def deaf(command: Sequence[str], **rest: object) -> subprocess.Popen[str]:
+        program = "import signal, time; signal.signal(15, signal.SIG_IGN); print(flush=True); time.sleep(60)"
+        process: subprocess.Popen[str] = popen([sys.executable, "-c", program], **rest)  # type: ignore[call-overload]
+        process.stdout.readline()  # type: ignore[union-attr]
+        started.set()
+        return process
+
+    popen = subprocess.Popen
+    monkeypatch.setattr("cron.crew.subprocess.Popen", deaf)
+    outcome: list[Outcome] = []
+    thread = threading.Thread(target=lambda: outcome.append(take(turn_of(house), crew)))
+    thread.start()
+    assert started.wait(30)
+    crew.end()
+    crew.end()
+    thread.join(timeout=20)
+    assert [one.ending for one in outcome] == [Ending.STOPPED]
 
 
 def test_a_crew_that_stops_begins_nothing_more(tmp_path: Path) -> None:
@@ -456,7 +572,8 @@ def test_the_status_of_all_says_how_each_stands(tmp_path: Path) -> None:
     assert (c["enabled"], c["next_night"]) == (False, None)
     text = call("status", "--all", "-w", tmp_path / "*", "--now", "2026-06-18T09:00").stdout
     assert "no night yet, late; next night 2026-06-19 03:00+08:00 (Asia/Shanghai)" in text
-    assert "2 nights without a promotion; the gate that blocks most is " in text
+    assert f"    refused: 1 {in_words('recalls')}\n" in text
+    assert f"2 nights without a promotion; the last refused most as {in_words('recalls')}\n" in text
 
 
 def test_the_status_of_all_says_what_failed_last_and_how_often(tmp_path: Path) -> None:
@@ -471,6 +588,19 @@ def test_the_status_of_all_says_what_failed_last_and_how_often(tmp_path: Path) -
     said = stands("-w", house.root, "--now", NOW)["a"]
     assert said["failures"] == 1
     assert "DREAMS.md" in str(said["last_failure"])
+
+
+def test_a_night_mended_by_hand_ends_the_failures_of_its_date(tmp_path: Path) -> None:
+    house = house_at(tmp_path / "a")
+    (house.root / "DREAMS.md").mkdir()
+    for at in ("03:00", "03:15", "03:30"):
+        assert outcomes(every("-w", house.root, "--json", now=f"2026-06-18T{at}")) == {"a": "failed"}
+    assert outcomes(every("-w", house.root, "--json", now="2026-06-18T03:45")) == {"a": "given up"}
+    (house.root / "DREAMS.md").rmdir()
+    assert call("-w", house.root, "--now", "2026-06-18T08:00").exit_code == 0
+    after = every("-w", house.root, "--json", now="2026-06-18T08:15")
+    assert (after.exit_code, outcomes(after)) == (0, {"a": "not due"})
+    assert stands("-w", house.root, "--now", "2026-06-18T08:15")["a"]["failures"] == 0
 
 
 def test_a_workspace_that_cannot_be_read_hides_no_other(tmp_path: Path) -> None:

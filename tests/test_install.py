@@ -1,5 +1,6 @@
 """What the system is told to call: shown first, written once, taken back, and accepted by the system itself."""
 
+import json
 import os
 import plistlib
 import re
@@ -202,6 +203,45 @@ def test_workspaces_of_the_settings_stay_with_the_settings(home: Path, on: House
     on.write("agents/a/config.toml", "[dreaming]\nenabled = true\n")
     call("install", "--cron", "--yes")
     assert cron_line(home) == f"0 3 * * *  {home}/bin/dream --all"
+
+
+def test_workspaces_of_the_environment_are_named_for_cron_which_has_another_one(
+    home: Path, on: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on.write("agents/a/config.toml", "[dreaming]\nenabled = true\n")
+    monkeypatch.setenv("DREAM_SCHEDULE__WORKSPACES", json.dumps([f"{on.root}/agents/*"]))
+    call("install", "--cron", "--yes")
+    assert shlex.split(cron_line(home))[-3:] == ["--workspace", str(on.root / "agents/*"), "--all"]
+
+
+@pytest.mark.parametrize("system", ["cron", "systemd", "launchd"])
+@pytest.mark.parametrize("name", ["a\n* * * * * touch b", "a\rb", os.fsdecode(b"b\xff")])
+def test_a_folder_that_no_line_of_the_system_can_name_is_refused(
+    home: Path, tmp_path: Path, system: str, name: str
+) -> None:
+    house = House(tmp_path / name)
+    house.write("config.toml", "[dreaming]\nenabled = true\n")
+    result = call("install", f"--{system}", "--user", "--yes", "-w", house.root)
+    assert result.exit_code == 1
+    assert "rename the folder" in result.stderr
+    assert (tab(home), units(home), (home / "Library").exists()) == (b"", {}, False)
+    assert call("show", "-w", house.root).exit_code == 0
+
+
+def test_a_workspace_that_is_not_there_is_not_installed(home: Path, on: House) -> None:
+    result = call("install", "--cron", "--yes", "-w", on.root, "-w", on.root / "typo")
+    assert result.exit_code == 2
+    assert f"{on.root}/typo is no folder" in result.stderr
+    assert tab(home) == b""
+
+
+def test_a_workspace_with_wrong_settings_hides_the_nights_of_no_other(home: Path, tmp_path: Path) -> None:
+    House(tmp_path / "a").write("config.toml", "[dreaming]\nenabled = true\n")
+    House(tmp_path / "b").write("config.toml", '[dreaming]\ntimezone = "Mars/Base"\n')
+    result = call("show", "-w", tmp_path / "*")
+    assert result.exit_code == 2
+    assert f"Workspace   {tmp_path}/a\n" in result.stdout
+    assert 'dreaming.timezone: found "Mars/Base"' in result.stderr
 
 
 def test_the_line_for_cron_names_the_settings_that_were_named(home: Path, on: House, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Event as Wait
 from threading import Thread
+from time import monotonic
 
 import pytest
 from click.testing import CliRunner, Result
@@ -152,6 +153,26 @@ def test_an_address_that_refuses_or_is_silent_is_told(ears: Ears) -> None:
     ears.answer = 0
     (said,) = call(hooks, Event.FAIL, {})
     assert said.startswith("the hook at 127.0.0.1 was not reached (fail)")
+
+
+def test_an_address_that_answers_drop_by_drop_is_not_waited_for(ears: Ears, monkeypatch: pytest.MonkeyPatch) -> None:
+    def drop_by_drop(self: Handler) -> None:
+        self.send_response(200)
+        while not self.server.silent.wait(0.3):
+            self.send_header("X-Drop", "1")
+            self.flush_headers()
+
+    monkeypatch.setattr(Handler, "do_POST", drop_by_drop)
+    before = monotonic()
+    (said,) = call(Hooks(url=ears.url, timeout_seconds=1), Event.FINISH, {})
+    ears.silent.set()
+    assert said == "the hook at 127.0.0.1 was not reached (finish): no answer within 1 seconds"
+    assert monotonic() - before < 5
+
+
+def test_a_folder_whose_name_is_no_text_is_told_as_well_as_it_can_be(house: House) -> None:
+    folder = House(house.root / os.fsdecode(b"b\xff"))
+    assert told_by(folder, 'command = ["true"]').exit_code == 0
 
 
 def test_a_night_that_is_not_due_tells_nobody(house: House, ears: Ears) -> None:

@@ -13,16 +13,18 @@ import tzlocal
 from apscheduler.executors.debug import DebugExecutor
 from apscheduler.schedulers.base import BaseScheduler
 from click.testing import CliRunner
+from filelock import FileLock
 
 from cron import record
 from cron.crew import Crew, Ended
-from cron.nights import Ending, Outcome, Turn
+from cron.nights import LOCK, Ending, Outcome, Turn
 from cron.nights import take as real_take
 from cron.service import Service
 from cron.standing import Named, Standing, standing
 from dreaming.cli import dream
 from dreaming.home import Home, opened
 from house import House, moment
+from memory.model import Phase
 from workspace.lock import lock
 
 SHANGHAI = ZoneInfo("Asia/Shanghai")
@@ -83,6 +85,8 @@ class Brief(Inside):
     def note(self, night: date, now: datetime) -> None:
         with self._home.store.writing():
             self._home.journal.begin(night, now=now)
+            for phase in Phase:
+                self._home.journal.record_run(night, phase, {}, now=now)
             self._home.journal.finish(night, now=now)
 
 
@@ -352,6 +356,36 @@ def test_two_schedulers_make_one_night(house: House) -> None:
         first.wake(at)
     assert len(first.crew.run_for) + len(second.crew.run_for) == 3
     assert first.nights() == ["2026-03-04", "2026-03-05", "2026-03-06"]
+
+
+def test_a_scheduler_takes_over_when_the_one_at_work_is_gone(days: Days) -> None:
+    (days.root / LOCK).parent.mkdir(parents=True)
+    with FileLock(days.root / LOCK):
+        days.start("2026-03-05T03:00")
+        days.wake("2026-03-05T03:06")
+        assert days.nights() == []
+    days.wake("2026-03-05T03:12")
+    assert days.nights() == ["2026-03-05"]
+    assert len(days.words("another scheduler")) == 1
+
+
+def test_a_scheduler_leaves_a_night_to_the_one_at_work_that_ends_it(days: Days) -> None:
+    days.start("2026-03-05T09:00")
+    with FileLock(days.root / LOCK):
+        days.wake("2026-03-06T03:00")
+        House(days.root).night("2026-03-06T03:00")
+    days.health = days.service.health_file = days.root / "health.json"
+    days.wake("2026-03-06T03:06")
+    assert len(days.crew.run_for) == 1
+    assert json.loads(days.health.read_text(encoding="utf-8"))["workspaces"][0]["last_night"] == "2026-03-06"
+
+
+def test_a_night_that_ran_by_hand_and_was_left_undone_is_taken_up_by_the_service(days: Days) -> None:
+    days.start("2026-03-05T09:00")
+    with lock(days.root, now=moment("2026-03-06T03:00")):
+        days.wake("2026-03-06T03:00")
+    days.wake("2026-03-06T03:06")
+    assert days.nights() == ["2026-03-05", "2026-03-06"]
 
 
 # -- settings -------------------------------------------------------------------------------------------------------

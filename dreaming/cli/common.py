@@ -213,23 +213,23 @@ def _with_options(command: Callable[..., Any], *, many: bool) -> Callable[..., A
 
 def say(text: str) -> None:
     """Print text for people, without what a terminal would obey."""
-    click.echo(_CONTROL.sub("\ufffd", text))
+    click.echo(_CONTROL.sub("\ufffd", printable(text)))
 
 
 def printable(text: str) -> str:
-    """Return an argument as text that can be searched for and printed, whatever bytes it came in."""
+    """Return an argument or a path as text that can be searched for and printed, whatever bytes it came in."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def print_json(value: object) -> None:
     """Print one JSON document, text in any script as it is."""
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2))
+    click.echo(printable(json.dumps(value, ensure_ascii=False, indent=2)))
 
 
 def complain(problems: "tuple[str, ...]") -> None:
     """Say on the error stream what was left out; the rest went on."""
     for problem in problems:
-        click.echo(_CONTROL.sub("\ufffd", f"dream: {problem}"), err=True)
+        click.echo(_CONTROL.sub("\ufffd", printable(f"dream: {problem}")), err=True)
 
 
 @contextmanager
