@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from dreaming.config import Config, zone
-from dreaming.findings import OF_FILES, Check, Finding, copies, parts, private, with_markers
+from dreaming.findings import OF_FILES, Check, Finding, copies, is_bare, parts, private, with_markers
 from dreaming.hearing import hear
 from dreaming.history import Why, notice, rewrite
 from dreaming.home import DREAMS, MEMORY, STATE, STORE, Home
@@ -229,7 +229,7 @@ def _settle(home: Home, now: datetime) -> None:
 
 def _single(home: Home, now: datetime) -> None:
     notice(home, now=now)
-    why = Why(kind=DOCTOR, reason="a line that stood there twice", now=now, night=home.local_date(now))
+    why = Why(kind=DOCTOR, reason="a marker twice, or without a line", now=now, night=home.local_date(now))
     rewrite(home, MEMORY, without_copies, why)
 
 
@@ -275,7 +275,7 @@ REPAIRS: tuple[tuple[frozenset[str], Callable[[Home, datetime], None]], ...] = (
     (frozenset({"word_index"}), _index),
     (frozenset({"dangling_rows"}), _drop_dangling),
     (SETTLED, _settle),
-    (frozenset({"double_marker"}), _single),
+    (frozenset({"double_marker", "bare_marker"}), _single),
     (frozenset({"damaged_block"}), _mark),
     (frozenset({"empty_fragment", "misplaced_fragment"}), _place),
     (frozenset({"gone_source", "stale_source", "empty_fragment"}), _read),
@@ -286,9 +286,9 @@ REPAIRS: tuple[tuple[frozenset[str], Callable[[Home, datetime], None]], ...] = (
 
 
 def without_copies(text: str) -> str:
-    """Take out the own lines that are copies of others, and a heading that nothing is left under."""
+    """Take out own lines that are copies, markers without a line, and a heading that nothing is left under."""
     page = layout(text)
-    gone = list(copies(page.own))
+    gone = [*copies(page.own), *filter(is_bare, page.own)]
     out = {at for one in gone for at in one.place}
     for section in page.sections:
         left = [at for at in section.place if at not in out and page.lines[at].strip()]

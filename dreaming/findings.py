@@ -67,6 +67,14 @@ def doubles(home: Home, now: datetime) -> Iterator[Finding]:  # noqa: ARG001
                 repair="the copy is taken out" if one in same else "the two differ; delete the one you do not want",
                 fixable=one in same,
             )
+        elif is_bare(one):
+            yield Finding(
+                kind="bare_marker",
+                place=f"{MEMORY}:{one.place.start + 1}",
+                what=f"the line under the marker of fragment {one.written.key} was deleted",
+                repair="the marker is taken out too; the line stays away",
+                fixable=True,
+            )
         if one not in same:
             first.add(key)
     yield from _wordings(text, page)
@@ -75,16 +83,16 @@ def doubles(home: Home, now: datetime) -> Iterator[Finding]:  # noqa: ARG001
 def copies(own: Sequence[Own]) -> Iterator[Own]:
     """Yield the own lines that stand further up already, to the letter, and markers whose line stands elsewhere."""
     first: dict[Key, Own] = {}
-    for one in sorted(own, key=_is_bare):
+    for one in sorted(own, key=is_bare):
         first.setdefault(one.written.mark, one)
     for one in own:
         original = first[one.written.mark]
         same = original.written.raw == one.written.raw and not (original.hangs or one.hangs)
-        if original is not one and (same or _is_bare(one)):
+        if original is not one and (same or is_bare(one)):
             yield one
 
 
-def _is_bare(one: Own) -> bool:
+def is_bare(one: Own) -> bool:
     """Tell whether a marker stands alone, without a line under it."""
     return len(one.place) == 1
 

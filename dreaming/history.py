@@ -114,7 +114,7 @@ def recover(home: Home, *, now: datetime) -> None:
 
 def _stand(home: Home, change: Change, text: str) -> bool:
     keys = {number: promotion.key for number, promotion in home.promotions.by_id().items()}
-    marked = {line.mark for line in durable.promoted(text)}
+    marked = durable.standing(text)
     return all((keys.get(e.promotion) in marked) == (e.after == State.IN_FORCE) for e in change.effects)
 
 

@@ -47,7 +47,7 @@ def yours(home: Home, among: Iterable[Promotion]) -> tuple[Promotion, ...]:
 
 
 def _marked(home: Home) -> set[Key]:
-    return {line.mark for line in durable.promoted(home.files.read(MEMORY).text)}
+    return set(durable.standing(home.files.read(MEMORY).text))
 
 
 def _differing(home: Home, written: set[Key]) -> Mapping[int, State]:

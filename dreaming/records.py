@@ -22,7 +22,7 @@ def markers(home: Home, now: datetime) -> Iterator[Finding]:  # noqa: ARG001
     """Compare the markers of `MEMORY.md` with the promotions of the store."""
     page = home.files.read(MEMORY)
     latest = home.promotions.spoken_of()
-    written = {line.mark: line.line for line in promoted(page.text)}
+    written = {line.mark: line.line for line in promoted(page.text) if line.text}
     for key, line in written.items():
         if key not in latest and _FRAGMENT.fullmatch(key[0]):
             yield _unknown(f"{MEMORY}:{line}", key[0])

@@ -359,7 +359,7 @@ def _memory_step(home: Home, plan: _Plan, why: Why) -> tuple[list[_Step], tuple[
     rearranged, back = _rearranged(home, document.text, moves)
     exact = _exactly_before(home, document, [change for change in plan.changes if change.file == MEMORY])
     text: str | None = rearranged
-    if exact is not None and _marks(exact.text or "") == _expected(home, moves):
+    if exact is not None and durable.standing(exact.text or "") == _expected(home, moves):
         text, back = exact.text, moves.back
     left = [f"“{one.text}” has no room in {MEMORY} and stays in the archive" for one in moves.back if one not in back]
     states = {**moves.states, **dict.fromkeys((one.id for one in back), State.IN_FORCE)}
@@ -370,10 +370,6 @@ def _memory_step(home: Home, plan: _Plan, why: Why) -> tuple[list[_Step], tuple[
     undoes = tuple(change.id for change in plan.changes if change.file == MEMORY)
     own = replace(why, undoes=undoes)
     return [_Step(document=document, text=text, why=own, effects=effects)], back, left
-
-
-def _marks(text: str) -> frozenset[Key]:
-    return frozenset(line.mark for line in durable.promoted(text))
 
 
 def _expected(home: Home, moves: _Moves) -> frozenset[Key]:

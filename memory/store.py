@@ -144,7 +144,7 @@ class Store:
         self.close()
         if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
             raise BusyStoreError from error
-        if isinstance(error, sqlite3.DatabaseError):
+        if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.IntegrityError):
             raise BrokenStoreError(self.path, str(error)) from error
 
     @contextmanager

@@ -110,6 +110,12 @@ def marked_twice(house: House) -> None:
     house.write("MEMORY.md", "".join([*lines[:at], lines[at], *lines[at:]]))
 
 
+def without_line(house: House) -> None:
+    lines = house.read("MEMORY.md").splitlines(keepends=True)
+    at = next(n for n, line in enumerate(lines) if "openclaw-memory-promotion" in line)
+    house.write("MEMORY.md", "".join([*lines[: at + 1], *lines[at + 2 :]]))
+
+
 def stray(house: House) -> None:
     house.write(".MEMORY.md.part", "half of a fi")
     house.write("memory/.dreams/.night.holder.json.elsewhere.gone", "{}")
@@ -145,6 +151,7 @@ DAMAGE: dict[str, tuple[Callable[[House], object], str, bool]] = {
     "marker twice": (twice, "double_marker", True),
     "wording twice": (copied_line, "double_wording", False),
     "marker above itself": (marked_twice, "double_marker", True),
+    "marker without its line": (without_line, "bare_marker", True),
     "block": (without_end, "damaged_block", True),
     "block with words": (with_words_in_it, "damaged_block", False),
     "long line": (lambda h: h.write("memory/2026-03-03.md", "x" * 5000), "overlong_line", False),
@@ -337,7 +344,10 @@ def test_a_copy_is_taken_out_and_the_users_words_stay(house: House) -> None:
     assert house.read("MEMORY.md").count(LINE) == 1
     assert house.read("MEMORY.md").endswith("\nmine\n")
     with opened(house.root, environ={}, overrides=house.settings) as home:
-        assert next(c for c in home.changes.all() if c.kind == "doctor").reason == "a line that stood there twice"
+        assert (
+            next(c for c in home.changes.all() if c.kind == "doctor").reason
+            == "a marker that stood there twice or alone"
+        )
     assert run(house, "undo").exit_code == 0
     assert LINE not in house.read("MEMORY.md"), "the night of that date goes with it"
     assert "mine\n" in house.read("MEMORY.md")

@@ -107,6 +107,27 @@ def test_something_new_that_ranks_higher_repeats_nothing_of_the_same_night(house
     assert sum("Boiler" in line for line in written) == 1, written
 
 
+@pytest.mark.parametrize("found", ["- I wrote something else here\n", ""])
+def test_a_line_that_the_user_reworded_or_deleted_is_not_promoted_again(house: House, found: str) -> None:
+    """Its neighbours in the list are unfit, so that nothing else of the list is left to promote."""
+    house.settings |= {"deep.min_score": 0.3, "deep.min_unique_queries": 1}
+    house.write("memory/2026-03-02.md", "- done\n- ok\n- Garage panel takes a CR2450 cell\n- thanks\n")
+    for day in DAYS:
+        house.get("memory/2026-03-02.md:1-4", f"{day}T13:00")
+    asked_for(house, "garage panel", "panel cell", "garage cell")
+    house.night("2026-03-06T03:00")
+    house.write(MEMORY, house.read(MEMORY).replace("- Garage panel takes a CR2450 cell\n", found))
+    house.write("memory/2026-03-05.md", "- Boiler wants exactly 1.5 bar\n")
+    for query in ("garage panel", "panel cell", "garage CR2450", "boiler bar", "boiler wants", "1.5 bar boiler"):
+        house.search(query, "2026-03-06T12:00")
+    report = house.night("2026-03-07T03:00")
+    assert [promotion.text for promotion in report.promoted] == ["Boiler wants exactly 1.5 bar"]
+    assert bullets(house) == [*found.splitlines(), "- Boiler wants exactly 1.5 bar"]
+    with house.home() as home:
+        first, _ = sorted(home.promotions.all(), key=lambda one: one.night)
+    assert first.state is (State.IN_FORCE if found else State.REMOVED)
+
+
 def test_a_statement_with_votes_of_its_own_waits_for_another_night(busy: House) -> None:
     asked_for(busy, "spare key", "key clock", "spare clock")
     promoted = [p.text for p in busy.night("2026-03-06T03:00").promoted]

@@ -74,6 +74,11 @@ def promoted(text: str) -> tuple[Written, ...]:
     return tuple(own.written for own in layout(text).own)
 
 
+def standing(text: str) -> frozenset[Key]:
+    """Return the lines that say something; a marker whose line somebody deleted is no line."""
+    return frozenset(line.mark for line in promoted(text) if line.text)
+
+
 def wording(text: str) -> str:
     """Return a line's text as it stands behind its bullet: one line, no list marker, nothing that is structure."""
     flat = one_line(text)

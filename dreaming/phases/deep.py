@@ -1,5 +1,6 @@
 """Deep sleep: score every recalled fragment, ask every gate, and say what may be promoted (SPEC 8)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -56,7 +57,7 @@ def deep(night: Night) -> DeepPlan:
 def examined(candidate: Candidate, night: Night, lines: Claims) -> Examined:
     """Score one candidate and ask every gate; explain and apply call this same function."""
     planned = _without_past(draft(candidate), candidate, night)
-    done = promoted_on(candidate)
+    done = promoted_on(candidate, planned.positions)
     said = _said(candidate, planned, night)
     verdicts = _verdicts(said, lines, night)
     exam = Exam(
@@ -168,10 +169,11 @@ def _taken_back(planned: Draft, candidate: Candidate, night: Night) -> str | Non
     return None if line is None or candidate.id in night.taken_back.owners[line] else line
 
 
-def promoted_on(candidate: Candidate) -> date | None:
-    """Return the night all statements of the candidate had been promoted by; None while one is free."""
-    nights = [night for night in candidate.promoted if night is not None]
-    return max(nights) if nights and len(nights) == len(candidate.promoted) else None
+def promoted_on(candidate: Candidate, positions: Iterable[int] | None = None) -> date | None:
+    """Return the night all statements of the candidate, or those at some positions, had been promoted by, or None."""
+    own = candidate.promoted if positions is None else [candidate.promoted[n] for n in positions]
+    nights = [night for night in own if night is not None]
+    return max(nights) if nights and len(nights) == len(own) else None
 
 
 def weights(config: Config) -> Components:
