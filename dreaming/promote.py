@@ -1,6 +1,6 @@
 """Writing to `MEMORY.md`: read the source again, plan, write, settle; a promotion is never half done."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime
 from functools import partial
@@ -62,9 +62,10 @@ def _promote(home: Home, eligible: Sequence[Examined], *, night: date, now: date
             desk.refused.append(_too_many(one, limit))
         else:
             new = _promotion(home, one, desk, night=night)
-            if not isinstance(new, Refusal) and len(before) + len(desk.chosen) >= limit:
-                new = _too_many(one, limit)
-            taken += desk.add(new if isinstance(new, Refusal) else _beside(new, one, before.values()))
+            if not isinstance(new, Refusal) and desk.fits(new):  # what did not fit the first time says so again
+                full = len(before) + len(desk.chosen) >= limit
+                new = _too_many(one, limit) if full else _beside(new, one, before.values())
+            taken += desk.add(new)
     if home.config.memory.mode == "review":
         with home.store.writing():
             home.promotions.plan(replace(promotion, state=State.PROPOSED) for promotion in desk.chosen)
@@ -120,7 +121,7 @@ class _Desk:
         if isinstance(made, Refusal):
             self.refused.append(made)
             return False
-        attempt = self._revised([*self.chosen, made])
+        attempt = self._with(made)
         if attempt.deferred:
             self.refused.append(_no_room(made, self.budget))
             return False
@@ -128,6 +129,13 @@ class _Desk:
         self.revision = attempt
         self.meet(made)
         return True
+
+    def fits(self, made: Promotion) -> bool:
+        """Tell whether a promotion has room beside those that were chosen."""
+        return not self._with(made).deferred
+
+    def _with(self, made: Promotion) -> durable.Revision:
+        return self._revised([*self.chosen, made])
 
     def _revised(self, promotions: Sequence[Promotion]) -> durable.Revision:
         return durable.revised(
@@ -229,9 +237,8 @@ def _promotion(home: Home, one: Examined, desk: _Desk, *, night: date) -> Promot
     )
 
 
-def _beside(new: Promotion, one: Examined, before: Iterable[Promotion]) -> Promotion | Refusal:
+def _beside(new: Promotion, one: Examined, before: Collection[Promotion]) -> Promotion | Refusal:
     """Return a promotion if it repeats nothing that earlier runs of the night wrote: it may rank above that."""
-    before = tuple(before)
     spent = {statement: promotion.text for promotion in before for statement in promotion.statements}
     drafted = (one.candidate.fragment.statement_ids[n] for n in one.exam.draft.positions)
     twin = next((spent[key] for key in drafted if key in spent), None)
