@@ -71,6 +71,10 @@ class Line:
             return True
         return any(sign in self.folded for sign in unspaced)
 
+    def is_one(self, kind: str) -> bool:
+        """Whether all of it is one word or phrase of the kind, in any language."""
+        return self.folded in _all(kind)
+
     def only(self, kind: str) -> bool:
         """Whether no word says anything, and of no kind are more."""
         return self.news == 0 and kind in self.kinds
@@ -234,6 +238,11 @@ def _edge(word: str) -> str:
 def _lasting() -> re.Pattern[str]:
     words = {word for code in LANGUAGES for kind, word in _listed(code) if kind == "lasting"}
     return re.compile("|".join(map(_whole, sorted(words))))
+
+
+@cache
+def _all(kind: str) -> frozenset[str]:
+    return frozenset(word for code in LANGUAGES for name, word in _listed(code) if name == kind)
 
 
 @cache

@@ -33,7 +33,7 @@ HARDLY_NEWS = 1
 _MARKS = re.compile(r"^(?:(?:[-*+>•▪]|\d+[.)]|#{1,6}|\[[ xX]\])\s+)+")
 _EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_]+(?=\w)|(?<=\w)[*_]+(?!\w)")
 _LABEL = re.compile(r"([^:：`\"“”«»「」]{1,30}?)\s?(?:：|:\s)\s*(?=\S)")
-_TO_DO = re.compile(r"(?:TODO|TO-DO|FIXME)\b")
+_TO_DO = re.compile(r"(?:TODO|TO-DO|FIXME)[sS]?\b")
 _NUMBER = re.compile(r"\d[\d.,:/-]*|(?=\w*\d)[0-9a-f]{4,}(?:-[0-9a-f]{2,})*")
 _QUESTION = re.compile(r"[?？]+[\s)）.!！]*$")
 _QUOTED_QUESTION = re.compile(r"[\"“„«「『‘'].*[?？]+[\"”“»」』’']")
@@ -113,8 +113,8 @@ def _is_task(of: Line) -> bool:
 
 
 def names_tasks(heading: str) -> bool:
-    """Tell whether a label or heading says that what follows is to be done."""
-    return line(heading).has("task")
+    """Tell whether a label or heading says that what follows is to be done, and nothing else."""
+    return _TO_DO.match(heading) is not None or line(heading.rstrip(":： ")).is_one("task")
 
 
 def _is_number(of: Line) -> bool:

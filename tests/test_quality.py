@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from house import House
-from memory.quality import OF_SENTENCES, OF_TEXTS, TASK, explained, unfit
+from memory.quality import OF_SENTENCES, OF_TEXTS, TASK, explained, names_tasks, unfit
 
 DATA = Path(__file__).parent / "data"
 NAMES = {rule.name for rule in (*OF_TEXTS, *OF_SENTENCES, TASK)}
@@ -238,6 +238,31 @@ def test_what_is_marked_as_a_task_is_over_once_it_is_done(text: str) -> None:
 )
 def test_what_only_speaks_of_tasks_is_none(text: str) -> None:
     assert unfit(text) == ""
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        *(
+            "How to do a release",
+            "What to do when prod is down",
+            "Things not to do",
+            "Todo app",
+            "To-do app architecture",
+        ),
+        *("Sobre todo", "Todo lo que sé del servidor", "Método de todo el equipo", "下一步棋", "待办应用的架构"),
+    ],
+)
+def test_a_heading_that_only_holds_such_words_names_no_tasks(heading: str) -> None:
+    assert not names_tasks(heading)
+    assert unfit(f"{heading}: Postgres 16 und niemals MySQL, sagt Anna") == ""
+
+
+@pytest.mark.parametrize(
+    "heading", ["TODO", "To do", "To-do:", "TODOs (week 3)", "Next steps", "待办事项", "Zu erledigen"]
+)
+def test_a_heading_of_nothing_else_names_tasks(heading: str) -> None:
+    assert names_tasks(heading)
 
 
 def test_what_stands_under_a_heading_of_tasks_is_not_promoted(house: House) -> None:
