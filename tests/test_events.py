@@ -185,6 +185,7 @@ def test_what_holds_until_a_day_ends_with_it(text: str, said: date, day: date) -
         ("Staging is down until June 8. Priya leads operations.", SAID),
         ("Merges are paused until June 10, then squash only", SAID),
         ("The vault is closed until 2026-06-20; the key hangs in room 4", SAID),
+        ("The key of the closed wing is in the safe until 12 June", SAID),
     ],
 )
 def test_what_says_more_than_until_when_is_kept(text: str, said: date) -> None:
