@@ -15,10 +15,18 @@ SAID_OF_IT = 3
 """An event takes no more telling words than these, besides its kind and its date: who, where, what for."""
 KINDS = ("once", "often", "stay", "lasting")
 """What tells that there is an event, and nothing more of it."""
+STATES = ("state", "then", "up")
+"""What tells that something holds until a day, and what comes behind the day without a word to keep."""
 LONGEST_STAY_DAYS = 31
 """Who stays or what is closed for longer than a month is likely to be worth knowing: a term, a season, a lease."""
 SAID_OF_AN_HOUR = 2
 """With a day and a time of day, so few words are an appointment, whatever for: "eye test on 18 June at 8:15"."""
+SAID_OF_A_STATE = 3
+"""With what is frozen, closed or down until a day, so many telling words say who and where, and nothing to keep."""
+LONGEST_STATE_DAYS = 366
+"""What holds for longer than a year is worth knowing: a contract, a degree, a loan."""
+SAID_UNTIL = 2
+"""So few words and a day they reach to are no more than that: "tax return by 30 September"."""
 SAID_OF_A_WEEKDAY = 1
 """With a weekday and nothing else for a date, more words are likely a rule: "a visit takes an hour on Saturday"."""
 CHARACTERS_A_WORD = 2
@@ -30,6 +38,9 @@ _YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d\d(?!\d)")
 _STOP = re.compile(r"[:;,.!](?=\s)|[;,、。:]")
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dt\d")
 _OWNED = re.compile("(?:まで|为止)?[的の]")
+_SENTENCE = re.compile(r"[.!;](?=\s|$)|。")
+_BLANK = re.compile(r"(?<=\d) (?=[年月日号號点點時时分])|(?<=[年月到至从]) (?=\d)|(?<=[日号號]) (?=[到至])")
+"""A blank within a date of a script without spaces: `10 月 2 日`."""
 _UNSPACED = re.compile(f"[{_CJK}]")
 _KATAKANA = re.compile("[ァ-ヺー]")
 _WORD = re.compile(rf"[^\W{_CJK}]+|[ァ-ヺー]+|[{HAN}]+")
@@ -44,7 +55,7 @@ def ended(text: str, *, said: date) -> date | None:
 
     A year that is not named is the one that brings the date nearest to `said`. What is past by then is a record.
     """
-    plain = " ".join(normalize("NFKC", text).lower().split())
+    plain = _BLANK.sub("", " ".join(normalize("NFKC", text).lower().split()))
     if _says("keep", plain) or _habit().search(plain):
         return None
     days = tuple(named_days(plain, said))
@@ -52,7 +63,8 @@ def ended(text: str, *, said: date) -> date | None:
     if not days or last < said or (_says("lasting", plain) and not _is_short(plain, days)):
         return None
     told = _is_event(plain, days) and not _says_more(plain, days)
-    return last if told or (last > said and _is_plan(plain, days)) else None
+    passes = told or (last > said and _is_plan(plain, days)) or _holds_until(plain, days, said)
+    return last if passes else None
 
 
 def _is_event(plain: str, days: tuple[Day, ...]) -> bool:
@@ -95,6 +107,27 @@ def _is_plan(plain: str, days: tuple[Day, ...]) -> bool:
     return opens and news <= SAID_OF_IT and _is_short(plain, days)
 
 
+def _holds_until(plain: str, days: tuple[Day, ...], said: date) -> bool:
+    """Tell what holds until a day, or is due by it, and is over then: "deploys are frozen until 10 June"."""
+    day, ahead = days[0], (days[0].day - said).days
+    before, behind = plain[: day.start], plain[day.end :]
+    until = _patterns("until").search(before) or _patterns("up").match(behind)
+    about = _without(plain, days, *STATES)
+    if len(days) > 1 or not until or _patterns("outlasts").search(about):
+        return False
+    news, rest = _news(about), _news(_without(behind, (), *STATES))
+    if _says("state", plain):
+        beside = SAID_BESIDES <= rest < news or _says_beside(before, behind)
+        return not beside and news <= SAID_OF_A_STATE and ahead <= LONGEST_STATE_DAYS
+    return not day.bare and not rest and 0 < news <= SAID_UNTIL and ahead <= LONGEST_STAY_DAYS
+
+
+def _says_beside(before: str, behind: str) -> bool:
+    """Tell whether a sentence in front or behind says something of its own."""
+    *others, _ = _SENTENCE.split(before)
+    return any(_news(one) >= SAID_BESIDES for one in others) or any(map(_news, _SENTENCE.split(behind)[1:]))
+
+
 def _says_more(plain: str, days: tuple[Day, ...]) -> bool:
     """Tell whether a text says more than that there is an event: in many words, or in a clause behind or before it."""
     first, last = min(day.start for day in days), max(day.end for day in days)
@@ -107,12 +140,12 @@ def _says_more(plain: str, days: tuple[Day, ...]) -> bool:
     return besides or _news(_without(plain, days)) > most
 
 
-def _without(plain: str, days: tuple[Day, ...]) -> str:
+def _without(plain: str, days: tuple[Day, ...], *kinds: str) -> str:
     kept = list(plain)
     for day in days:
         kept[day.start : day.end] = " " * (day.end - day.start)
     said = "".join(kept)
-    for kind in KINDS:
+    for kind in (*KINDS, *kinds):
         said = _patterns(kind).sub(" ", said)
     return said
 
