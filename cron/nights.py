@@ -18,7 +18,7 @@ from cron import calls, record
 from cron.crew import Crew, Ended, StoppedError
 from cron.standing import Named, Standing, last_done, next_sentence, off, standing
 from dreaming.cli.common import CONFIG, HELD, INTERRUPTED, REFUSED
-from dreaming.fleet import TROUBLE, keep_apart, keep_stores_apart
+from dreaming.fleet import TROUBLE, held, keep_apart, keep_stores_apart
 from dreaming.home import STATE, NoWorkspaceError
 from dreaming.layers import ConfigError
 
@@ -123,6 +123,8 @@ def _if_due(turn: Turn, one: Standing, crew: Crew) -> Outcome:
         said = f"nothing is due, the last night was that of {last}" if last else "nothing is due yet"
         return turn.over(Ending.NOT_DUE, f"{said}; {next_sentence(one, turn.now)}", night=last)
     keep_apart(turn.root, one.config, turn.roots)
+    if why := held(turn.root):  # nobody is told that a night begins where another one is going on
+        return turn.over(Ending.HELD, why, code=HELD, night=tonight)
     try:
         with crew.place() as place:
             return _night(turn, one, crew, place, before)
@@ -150,7 +152,7 @@ def _night(turn: Turn, one: Standing, crew: Crew, place: Event, before: record.R
             record.write(turn.root, before)
         else:
             _record(turn, tonight, before, outcome.sentence if outcome.code else "", seconds=seconds)
-    event = calls.Event.FAIL if outcome.code else calls.Event.FINISH
+    event = calls.Event.FAIL if outcome.code and outcome.ending is not Ending.HELD else calls.Event.FINISH
     hooks += calls.call(one.config.hooks, event, {**body, **told(outcome, late=ended.late)})
     return replace(outcome, hooks=hooks)
 

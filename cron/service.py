@@ -206,5 +206,5 @@ class Service:
 
 
 def failed(outcome: Outcome) -> str:
-    """Return the word before what went wrong; to be told to stop is not wrong."""
-    return "FAILED: " if outcome.code and outcome.ending is not Ending.STOPPED else ""
+    """Return the word before what went wrong; to be told to stop is not wrong, nor is a night of somebody else's."""
+    return "FAILED: " if outcome.code and outcome.ending not in (Ending.STOPPED, Ending.HELD) else ""

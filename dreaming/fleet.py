@@ -12,8 +12,9 @@ from dreaming.home import STATE, located
 from dreaming.layers import default_user_config, load_shared
 from memory.store import BrokenStoreError, BusyStoreError, NewerStoreError
 from workspace import diary, transcripts
-from workspace.errors import WorkspaceError
+from workspace.errors import HeldError, WorkspaceError
 from workspace.files import Document, Files
+from workspace.lock import running
 
 DIARIES = "memory"
 TROUBLE = (WorkspaceError, NewerStoreError, BrokenStoreError, BusyStoreError, OSError)
@@ -66,6 +67,12 @@ def fleet(named: Sequence[Path], *, config: Path | None, environ: Mapping[str, s
         patterns=places,
         shared=len(places) > 1 or any(map(has_magic, places)),
     )
+
+
+def held(root: Path) -> str:
+    """Return in a sentence who runs a night in a workspace now; empty when nobody does."""
+    holder = running(root)
+    return "" if holder is None else str(HeldError(holder))
 
 
 def workers(settings: Config) -> int:

@@ -122,7 +122,7 @@ class Home:
         """Return when recalls could not be recorded in the last week, oldest first."""
         since = (now - timedelta(days=UNRECORDED_DAYS)).isoformat(timespec="seconds")
         try:
-            said = (self.root / UNRECORDED).read_text(encoding="utf-8").split()
+            said = (self.root / UNRECORDED).read_text(encoding="utf-8", errors="replace").split()
         except OSError:
             return ()
         return tuple(at for at in said if at >= since)

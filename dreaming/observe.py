@@ -75,7 +75,7 @@ class _Unread:
         known = home.sources.stamps([*(found.path for found in self.changed), *self.gone])
         return _Unread(
             changed=[found for found in self.changed if _is_new(found, known)],
-            gone=[path for path in self.gone if path in known],
+            gone=[path for path in self.gone if path in known and known[path] == self.known[path]],
             known=known,
         )
 
@@ -101,7 +101,8 @@ def observe(
     with _turn(home, unread, patient=patient) as (mine, others):
         problems += _read_all(home, mine, now=now)
     if others:
-        problems.append(f"another process is reading {others} notes just now; ask again soon for what they say")
+        notes = "a note" if others == 1 else f"{others} notes"
+        problems.append(f"another process is reading {notes} just now; ask again soon for what is new there")
     trouble = with_vectors(home, at_most=vectors_at_most, patient=patient)
     misnamed = tuple(map(str, listing.misnamed))
     return Observation(
@@ -141,7 +142,7 @@ def _read_all(home: Home, unread: _Unread, *, now: datetime) -> Iterable[str]:
                 _keep(home, one, unread.known.get(one.source.path), now=now)
     if unread.gone:
         with home.store.writing():
-            for path in unread.gone:
+            for path in unread.still(home).gone:  # none that came back meanwhile
                 home.sources.forget(path, now=now)
     return map(str, problems)
 

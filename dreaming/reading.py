@@ -254,7 +254,7 @@ def _readable(home: Home, page: Page, terms: Sequence[Term]) -> Iterable[Readabl
         if page.is_archive:
             shown = [replace(line, text=redacted(line.text, home.redaction)[0]) for line in answering.values()]
         else:
-            shown = list(readable(redacted(part, home.redaction)[0])) if answering else []
+            shown = list(readable(redacted(part, home.redaction, keep_lines=True)[0])) if answering else []
         yield from (replace(line, number=line.number + above) for line in shown if line.number in answering)
 
 

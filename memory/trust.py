@@ -86,17 +86,19 @@ def told(found: Iterable[str]) -> str:
     return " and ".join(IN_WORDS.get(flaw) or f"holds a secret ({flaw.removeprefix(f'{SECRET}:')})" for flaw in found)
 
 
-def redacted(text: str, rules: Redaction = ONLY_SECRETS) -> tuple[str, tuple[str, ...]]:
+def redacted(text: str, rules: Redaction = ONLY_SECRETS, *, keep_lines: bool = False) -> tuple[str, tuple[str, ...]]:
     """Return a text with `[secret:<kind>]` in place of each secret, and the kinds; all is hidden if the scan failed.
 
-    What is personal and to be masked stands as `[email]`, `[phone]` or `[ip]`, and is not among the kinds.
+    What is personal and to be masked stands as `[email]`, `[phone]` or `[ip]`, and is not among the kinds. With
+    `keep_lines` a secret of several lines leaves as many, so that those below it keep their numbers.
     """
     hidden = spans(text, rules)
     if hidden is None:
         return f"[{UNSCANNED}]", (UNSCANNED,)
     pieces, done = [], 0
     for span in hidden:
-        pieces += [text[done : span.start], label(span)]
+        lines = text.count("\n", span.start, span.end) if keep_lines else 0
+        pieces += [text[done : span.start], label(span), "\n" * lines]
         done = span.end
     return "".join((*pieces, text[done:])), tuple(sorted({span.kind for span in hidden if span.is_secret}))
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -125,6 +126,16 @@ def test_a_night_that_was_killed_does_not_run(tmp_path: Path, holder: Callable[[
     assert seen.pid == first.pid
     first.kill()
     first.wait()
+    assert running(tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    "said", ['{"pid": 99999999999999999999}', '{"pid": 1, "done": Infinity}', '{"pid": 0}', "[]", ""]
+)
+def test_a_note_that_makes_no_sense_is_nobodys(tmp_path: Path, said: str) -> None:
+    note = note_of(tmp_path, host=socket.gethostname(), silent_for=0)
+    whole = json.loads(note.read_text(encoding="utf-8"))
+    note.write_text(said.replace("}", f', "host": "{whole["host"]}", "since": ""}}') if said else "", encoding="utf-8")
     assert running(tmp_path) is None
 
 

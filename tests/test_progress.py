@@ -99,6 +99,8 @@ def test_a_running_night_can_be_watched_until_it_ends(house: House) -> None:
             wait_for("2/8", got)
             tell("reading notes", 6, 8)
             wait_for("6/8", got)
+            tell("reading notes", 30, 50)
+            wait_for("30/50", got)
             tell("deep sleep", 0, 0)
             wait_for("deep sleep, ", got)
         told, _ = process.communicate(timeout=30)

@@ -262,6 +262,14 @@ def test_a_page_that_is_a_folder_says_so(house: House) -> None:
         house.get("MEMORY.md:1", "2026-03-03T12:00")
 
 
+def test_what_stands_below_a_key_in_a_page_is_found_on_its_line(house: House) -> None:
+    body = "MIIEowIBAAKCAQEA7bq1\nabcd+/efgh1234567890abcdefghij"
+    key = f"-----BEGIN RSA PRIVATE KEY-----\n{body}\n-----END RSA PRIVATE KEY-----"
+    house.write("MEMORY.md", f"## Keys\n{key}\n- The walnut cabinet stands in the attic\n")
+    [result] = house.search("walnut cabinet attic", "2026-03-03T12:00").results
+    assert (result.path, result.start_line) == ("MEMORY.md", 6)
+
+
 def test_secrets_in_a_page_are_masked(house: House) -> None:
     house.write(MEMORY, "# Passwords\n\n- the password is Tulpe-4711\n")
     read = house.get(MEMORY, "2026-03-03T12:00")

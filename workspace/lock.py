@@ -89,12 +89,12 @@ def running(root: Path, folder: str = "memory") -> Holder | None:
     except OSError:
         return None
     holder = _holder(note)
-    if holder.pid is None or silent > STALE_SECONDS:
+    if holder.pid is None or holder.pid < 1 or silent > STALE_SECONDS:
         return None
     if holder.host == socket.gethostname():
         try:
             os.kill(holder.pid, 0)
-        except ProcessLookupError:
+        except (ProcessLookupError, OverflowError):
             return None
         except OSError:  # it is another user's
             return holder
@@ -228,5 +228,5 @@ def _holder(note: Path) -> Holder:
             done=int(said.get("done", 0)),
             total=int(said.get("total", 0)),
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return Holder()

@@ -55,6 +55,10 @@ class Shown:
         self._bar: ProgressBar[int] | None = None
         self._drawn = False
 
+    def goes_on(self, what: str, done: int, total: int) -> bool:
+        """Tell whether it is still about the same piece of work, and not one of the same name that began since."""
+        return (what, total) == (self.what, self._total) and (self._bar is None or done >= self._bar.pos)
+
     def reach(self, done: int) -> None:
         """Draw that so much is done, unless it is too early to draw anything."""
         seconds = monotonic() - self._began

@@ -60,7 +60,9 @@ def search(
         where = place(result.path, result.start_line, result.end_line)
         say(f"{result.relevance:.2f}  {where}  {result.snippet}")
     if not found.results:
-        say(f"Nothing was found: {_way_out(empty=empty, narrow=bool(sources or since or until))}.")
+        say(
+            f"Nothing was found: {_way_out(empty=empty and not found.problems, narrow=bool(sources or since or until))}."
+        )
 
 
 def _way_out(*, empty: bool, narrow: bool) -> str:

@@ -30,7 +30,7 @@ def watched(root: Path) -> None:
 
 
 def _drawn(shown: Shown | None, night: Holder) -> Shown:
-    if shown is None or shown.what != night.doing:
+    if shown is None or not shown.goes_on(night.doing, night.done, night.total):
         if shown is not None:
             shown.end(erase=False)
         shown = Shown(night.doing, night.total)
