@@ -216,7 +216,8 @@ def _is_strong(value: str, _at_clause_end: bool) -> bool:
 
 def _is_loud(value: str, at_clause_end: bool) -> bool:
     """Take what nobody writes but for a password: signs such as `!` within letters, or all kinds of them."""
-    signs = not _HARD_SIGNS.isdisjoint(value)
+    digits = any(map(str.isdigit, value))
+    signs = not _HARD_SIGNS.isdisjoint(value if digits else value.rstrip("!?"))
     return (signs and _is_mixed(value, at_clause_end)) or _is_strong(value, at_clause_end)
 
 
