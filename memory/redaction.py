@@ -10,7 +10,7 @@ from typing import Any, Self
 from memory import leaks
 from memory.words import SHARED, entries
 
-VERSION = "2"
+VERSION = "3"
 """Of what `memory/secrets.py` takes for a secret; raise it when that changes, for texts are read anew then."""
 SHIPPED = (
     *((concern, SHARED) for concern in ("secrets", "secret_parts", "innocent")),

@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 
 from classifinder_engine import PATTERN_REGISTRY, scan
 
+from memory import checksums
 from memory.cues import by_cue, cued
 from memory.leaks import CREDENTIAL, KINDS, leaks
 from memory.personal import personal
@@ -213,6 +214,13 @@ def _is_strong(value: str, _at_clause_end: bool) -> bool:
     return kinds and len(value) >= MIN_STRONG_PASSWORD and not _is_innocent(value)
 
 
+def _is_loud(value: str, at_clause_end: bool) -> bool:
+    """Take what nobody writes but for a password: signs such as `!` within letters, or all kinds of them."""
+    digits = any(map(str.isdigit, value))
+    signs = not _HARD_SIGNS.isdisjoint(value if digits else value.rstrip("!?"))
+    return (signs and _is_mixed(value, at_clause_end)) or _is_strong(value, at_clause_end)
+
+
 def _is_random(value: str, _at_clause_end: bool) -> bool:
     """Take a key of letters in both cases and digits; no hash, and no path of words."""
     kinds = all(any(map(kind, value)) for kind in (str.isupper, str.islower, str.isdigit))
@@ -233,10 +241,14 @@ def _is_innocent(value: str) -> bool:
 
 
 _LOOKS: dict[str, Callable[[str, bool], bool]] = {
+    "account": lambda value, _at_clause_end: checksums.is_account(value),
     "any": lambda _value, _at_clause_end: True,
     "argument": _is_argument,
+    "card": lambda value, _at_clause_end: checksums.is_card(value),
     "foreign": _is_foreign,
     "foreign_word": _is_foreign_word,
+    "identity": lambda value, _at_clause_end: checksums.is_identity(value),
+    "loud": _is_loud,
     "mixed": _is_mixed,
     "mixed_end": _is_mixed_to_the_end,
     "phrase": _is_phrase,

@@ -10,7 +10,7 @@ from memory.model import QUOTED
 from memory.redaction import ONLY_SECRETS, Redaction
 from memory.secrets import SECRET, spans
 from memory.spans import Span
-from memory.words import LANGUAGES, entries
+from memory.words import LANGUAGES, SHARED, entries
 
 OWN_OUTPUT = "own-output"
 ORDERS = "orders"
@@ -135,4 +135,12 @@ def _folded(text: str) -> str:
 @cache
 def _orders() -> Mapping[str, tuple[re.Pattern[str], ...]]:
     lines = (line.split("\t") for code in LANGUAGES for line in entries("orders", code))
-    return by_cue((cues, re.compile(regex.replace("<address>", _ADDRESS))) for cues, regex in lines)
+    return by_cue((cues, re.compile(_spelled_out(regex))) for cues, regex in lines)
+
+
+def _spelled_out(regex: str) -> str:
+    """Return an expression with its pieces, of which the first may hold the later ones, in place of their names."""
+    pieces = [line.split("\t") for line in entries("order_parts", SHARED)]
+    for name, piece in (*pieces, ("address", _ADDRESS)):
+        regex = regex.replace(f"<{name}>", f"(?:{piece})")
+    return regex
