@@ -51,7 +51,7 @@ def search(
     )
     with common.open_to_read() as home:
         found = found_by(home, printable(" ".join(query)), now=common.moment(home), limit=limit, wanted=wanted)
-        empty = not found.results and not home.store.counts()["standing"]
+        empty = not (found.results or found.problems or home.store.counts()["standing"])
     complain(found.problems)
     if as_json:
         print_json(documents.search(found))
@@ -60,9 +60,7 @@ def search(
         where = place(result.path, result.start_line, result.end_line)
         say(f"{result.relevance:.2f}  {where}  {result.snippet}")
     if not found.results:
-        say(
-            f"Nothing was found: {_way_out(empty=empty and not found.problems, narrow=bool(sources or since or until))}."
-        )
+        say(f"Nothing was found: {_way_out(empty=empty, narrow=bool(sources or since or until))}.")
 
 
 def _way_out(*, empty: bool, narrow: bool) -> str:
