@@ -119,7 +119,9 @@ def test_a_night_that_never_ran_is_compared_with_nothing(lived: House) -> None:
     assert "no night ran on 2026-03-09" in result.stderr
 
 
-@pytest.mark.parametrize("what", [("Boiler",), ("2026-03-08",), ("--diff", "2026-03-06", "2026-03-08"), ("MEMORY.md",)])
+@pytest.mark.parametrize(
+    "what", [("Boiler",), ("Garage",), ("2026-03-08",), ("--diff", "2026-03-06", "2026-03-08"), ("MEMORY.md",)]
+)
 def test_explanations_fit_on_80_columns(lived: House, what: tuple[str, ...]) -> None:
     assert max(map(len, call(lived, "explain", *what).stdout.splitlines())) <= 80
 

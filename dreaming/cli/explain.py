@@ -141,7 +141,8 @@ def lines(one: Examined, life: Life, zone: tzinfo) -> Iterator[str]:
     yield one.candidate.fragment.text
     if life.standing:
         since = min(line.promotion.night for line in life.standing)
-        yield f"  {_named(one)}  verdict: in MEMORY.md since {since.isoformat()}"
+        yield f"  {_named(one)}"
+        yield f"  verdict: in MEMORY.md since {since.isoformat()}"
         for line in life.standing:
             yield from (f"  {said}" for said in origin_lines(line, zone))
     for promotion in life.ended:
