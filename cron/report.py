@@ -13,7 +13,7 @@ from cron.standing import Named, NothingFoundError, Standing, last_date, local, 
 from dreaming import documents
 from dreaming.cli.common import CONFIG, REFUSED, Common, complain, print_json, say
 from dreaming.fleet import TROUBLE
-from dreaming.gates import in_words
+from dreaming.gates import in_words, of_ranked
 from dreaming.home import STORE, NoWorkspaceError, opened
 from dreaming.layers import ConfigError
 from dreaming.overview import overview
@@ -95,7 +95,7 @@ def _report(named: Named, one: Standing, now: datetime) -> Report:
         finished=bool(night and night.finished_at),
         late=one.on and one.due(now, last_date(named, one, now=now)),
         promoted=deep.get("promoted", 0),
-        refused={gate: count for gate, count in refused.items() if gate != "recalled"},
+        refused=of_ranked(refused, deep.get("refused", 0))[0],
         streak=found.streak,
         blocking=found.blocking,
     )

@@ -37,6 +37,8 @@ NEAREST = 10
 MOST_QUESTIONS = 10
 """What takes more questions than this is not told in numbers."""
 GONE = "a text that is gone"
+LEFT = (State.DROPPED, State.SUPERSEDED)
+"""How a promotion ended that a night took to the archive."""
 _PLACE = re.compile(r"\S+\.(?:md(?::[0-9]+(?:-[0-9]+)?)?|jsonl(?:#L[0-9]+)?)", re.IGNORECASE)
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -55,8 +57,8 @@ class Part:
 class Life:
     """What there is to say of a fragment beside its exam: when it was asked for, and what would change the verdict.
 
-    `promotions` is what was ever written of it, oldest first; `marks` are the nights that staged, considered and chose
-    it.
+    `promotions` is what was ever written of it, oldest first, `standing` the lines of `MEMORY.md` among them; `marks`
+    are the nights that staged, considered and chose it.
     """
 
     promotions: tuple[Promotion, ...]
@@ -64,6 +66,12 @@ class Life:
     marks: Mapping[Mark, tuple[date, ...]]
     parts: tuple[Part, ...]
     change: str
+    standing: tuple["Origin", ...] = ()
+
+    @property
+    def ended(self) -> tuple[Promotion, ...]:
+        """What was written of it and stands in `MEMORY.md` no more, or not yet."""
+        return tuple(one for one in self.promotions if all(one.id != line.promotion.id for line in self.standing))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,13 +104,23 @@ class Decided:
 class NightExplained:
     """A night as it was recorded: what each phase looked at, and what was decided of each candidate.
 
-    `refused` counts each refused fragment once, at the first gate it failed.
+    `refused` counts each refused fragment once, at the first gate it failed; `archived` left `MEMORY.md` that night.
     """
 
     record: NightRecord
     looked_at: Mapping[Mark, tuple[tuple[FragmentId, str], ...]]
     decided: tuple[Decided, ...]
     refused: Mapping[str, int]
+    archived: tuple[Promotion, ...] = ()
+
+    @property
+    def marks(self) -> Mapping[tuple[FragmentId, str], tuple[Mark, ...]]:
+        """The marks that each fragment got, those with most of them first."""
+        found: dict[tuple[FragmentId, str], tuple[Mark, ...]] = {}
+        for mark, own in self.looked_at.items():
+            for one in own:
+                found[one] = (*found.get(one, ()), mark)
+        return dict(sorted(found.items(), key=lambda pair: (-len(pair[1]), pair[0][0])))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,6 +193,22 @@ def nearest(home: Home, *, now: datetime) -> tuple[Examined, ...]:
     return tuple(sorted(hopeful, key=lambda one: len(one.failed)))[:NEAREST]
 
 
+def nothing_near(home: Home, *, now: datetime) -> str:
+    """Return a sentence on why no candidate is near to promotion."""
+    found, states = examined(home, home.store.recalled(), now=now), [one.state for one in agreed(home).values()]
+    count, waiting = states.count(State.IN_FORCE), states.count(State.PROPOSED)
+    promotions = f"{count} promotion{'' if count == 1 else 's'}"
+    left = sum(one.exam.promoted_on is None for one in found)
+    if left:
+        rest = f"{left} {'fragment' if left == 1 else 'fragments'} of what was asked for"
+        return f"{MEMORY} has {promotions}; no search brings {rest} there, see why with: dream explain --all"
+    if waiting:
+        return f"All that was asked for was promoted ({count}) or waits for your review ({waiting}): dream review"
+    if found or count:
+        return f"All that was asked for stands in {MEMORY}: {promotions}; see each with: dream explain {MEMORY}"
+    return "Nobody has searched for anything yet; search with: dream search QUESTION"
+
+
 # -- the life of a fragment -------------------------------------------------------------------------------------
 
 
@@ -187,6 +221,7 @@ def written_of(home: Home, found: Sequence[Examined]) -> Mapping[FragmentId, Lif
     for promotion in agreed(home).values():
         if promotion.fragment in written:
             written[promotion.fragment].append(promotion)
+    lines = _lines(home) if any(written.values()) else ()
     return {
         one.candidate.id: Life(
             promotions=tuple(written[one.candidate.id]),
@@ -194,6 +229,7 @@ def written_of(home: Home, found: Sequence[Examined]) -> Mapping[FragmentId, Lif
             marks=marks[one.candidate.id],
             parts=parts(one, home.config),
             change=change(one, home.config),
+            standing=tuple(line for line in lines if line.promotion.fragment == one.candidate.id),
         )
         for one in found
     }
@@ -297,19 +333,26 @@ def origins(home: Home, what: str) -> tuple[Origin, ...]:
 
     Raise NotPromotedError when no night wrote them, NoSuchLinesError when it has not got them.
     """
-    place, spoken_of, page = named(what), home.promotions.spoken_of(), layout(home.files.read(MEMORY).text)
+    place, count = named(what), len(layout(home.files.read(MEMORY).text).lines)
     first, last = place.start or 1, place.end or MAX_LINE
-    if page.lines and first > len(page.lines):
-        raise NoSuchLinesError(MEMORY, len(page.lines))
+    if place.start is not None and first > count:
+        raise NoSuchLinesError(MEMORY, count)
+    found = _lines(home, first, last)
+    if not found:
+        raise NotPromotedError(what)
+    return found
+
+
+def _lines(home: Home, first: int = 1, last: int = MAX_LINE) -> tuple[Origin, ...]:
+    """Return where those of the lines `first` to `last` of `MEMORY.md` came from that nights wrote, in file order."""
+    page, spoken_of = layout(home.files.read(MEMORY).text), home.promotions.spoken_of()
     found = [
         (own.written.line, spoken_of[own.written.mark])
         for own in page.own
         if own.place.start < last and own.place.stop >= first and own.written.mark in spoken_of
     ]
-    if not found:
-        raise NotPromotedError(what)
     by_id = home.promotions.by_id()
-    every = events(home, None)
+    every = events(home, None) if found else ()
     return tuple(
         Origin(
             line=line,
@@ -326,11 +369,32 @@ def origins(home: Home, what: str) -> tuple[Origin, ...]:
 
 def night_meant(home: Home, what: str) -> date | None:
     """Return the date of the night a person means; None when what they say is the date of none."""
+    day = _date(what)
+    return day if day is not None and home.journal.night(day) is not None else None
+
+
+def _date(what: str) -> date | None:
     try:
-        day = date.fromisoformat(what) if _DAY.fullmatch(what) else None
+        return date.fromisoformat(what) if _DAY.fullmatch(what) else None
     except ValueError:
         return None
-    return day if day is not None and home.journal.night(day) is not None else None
+
+
+def no_night(home: Home, what: str) -> str | None:
+    """Return a sentence on a date without a night, with the nights around it; None when what was named is no date."""
+    day = _date(what)
+    if day is None:
+        return None
+    nights = [one.date for one in home.journal.nights(limit=-1)]
+    around = [
+        f"the {word} is of {night}"
+        for word, night in (
+            ("last before it", max((one for one in nights if one < day), default=None)),
+            ("first after it", min((one for one in nights if one > day), default=None)),
+        )
+        if night is not None
+    ]
+    return f"There was no night on {day}; {', '.join(around) or 'none ever ran'}"
 
 
 def night_explained(home: Home, what: str) -> NightExplained:
@@ -364,6 +428,7 @@ def night_explained(home: Home, what: str) -> NightExplained:
         looked_at={mark: tuple((one, texts.get(one, GONE)) for one in ids) for mark, ids in marked.items()},
         decided=(*promoted, *refused),
         refused=home.journal.refused(day),
+        archived=tuple(one for one in home.promotions.all(*LEFT) if one.ended_on == day),
     )
 
 

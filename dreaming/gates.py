@@ -301,6 +301,19 @@ def in_words(gate: str) -> str:
     return IN_WORDS.get(gate, gate)
 
 
+def of_ranked(refused: Mapping[str, int], count: int) -> tuple[Mapping[str, int], int]:
+    """Return what a night refused of what it ranked, by gate, most first, and how many it did not even rank.
+
+    Both fail the gate `recalled`: what nobody ever asked for, and the rest of a fragment of which only that was asked
+    for what stands in `MEMORY.md`. `count` is how many were ranked and refused.
+    """
+    others = {gate: number for gate, number in refused.items() if gate != "recalled"}
+    rest = min(max(0, count - sum(others.values())), refused.get("recalled", 0))
+    ranked = {**others, "recalled": rest} if rest else others
+    ordered = sorted(ranked.items(), key=lambda pair: (-pair[1], pair[0]))
+    return dict(ordered), refused.get("recalled", 0) - rest
+
+
 def in_order(gate: str) -> int:
     """Return the place of a gate by its name; what is asked only when a line is written comes last."""
     names = [one.name for one in GATES]

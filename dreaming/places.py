@@ -39,7 +39,8 @@ class NoSuchLinesError(Exception):
 
     def __init__(self, path: str, count: int) -> None:
         self.path = path
-        super().__init__(f"{path} has {count} lines; name lines among them, for example {path}:1-{max(1, count)}")
+        among = f"name lines among them, for example {path}:1-{count}" if count else "it is empty or not there"
+        super().__init__(f"{path} has {count} lines; {among}")
 
 
 class Source(StrEnum):

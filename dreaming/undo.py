@@ -8,9 +8,11 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
+from dreaming.explain import is_memory, origins
 from dreaming.history import REDO, UNDO, Why, digest, note, notice, standing, write
 from dreaming.home import DREAMS, MEMORY, Home, archive_name
 from dreaming.ledger import is_reworded, line_of, recover, yours
+from dreaming.places import named
 from memory.changes import Change, Effect
 from memory.model import Phase
 from memory.promotions import HOLDING, TAKEN_BACK, Key, Promotion, State
@@ -135,10 +137,10 @@ class _Step:
 
 
 def undo(home: Home, what: str | None, *, now: datetime) -> TakenBack:
-    """Take back a night by its date, promotions by the beginning of their id, or, without a name, the last night.
+    """Take back a night by its date, promotions by the beginning of their id or their lines, or else the last night.
 
-    Raise NothingToUndoError, ConflictError, HeldError or a WorkspaceError. What fails on the way is finished by the
-    next undo.
+    Raise NothingToUndoError, NotPromotedError, NoSuchLinesError, ConflictError, HeldError or a WorkspaceError. What
+    fails on the way is finished by the next undo.
     """
     with lock(home.root, now=now):
         recover(home, now=now)
@@ -146,7 +148,7 @@ def undo(home: Home, what: str | None, *, now: datetime) -> TakenBack:
         plan = _planned(home, what)
         if conflicts := [*_reworded(home, plan.moves.out), *_retold(home, plan)]:
             raise ConflictError(conflicts)
-        said = f"night of {plan.night}" if plan.night else f"promotion {plan.moves.out[0].name}"
+        said = f"night of {plan.night}" if plan.night else f"promotion {', '.join(one.name for one in plan.moves.out)}"
         why = Why(kind=UNDO, reason=f"took back the {said}", now=now, night=plan.night)
         memory, back, left = _memory_step(home, plan, why)
         left += [_not_marked(_hidden(home, one.text)) for one in plan.yours]
@@ -203,7 +205,10 @@ def _planned(home: Home, what: str | None) -> _Plan:
 
 
 def _of_promotions(home: Home, what: str) -> _Plan:
-    meant = [p for p in home.promotions.all() if len(what) >= 4 and p.name.startswith(what)]
+    if is_memory(what) and named(what).start is not None:
+        meant = [one.promotion for one in origins(home, what)]
+    else:
+        meant = [p for p in home.promotions.all() if len(what) >= 4 and p.name.startswith(what)]
     found, unmarked = tuple(p for p in meant if p.state is State.IN_FORCE), yours(home, meant)
     if not found and unmarked:
         raise NotMarkedError(unmarked[-1], _hidden(home, unmarked[-1].text))

@@ -208,7 +208,8 @@ def test_status_says_what_would_bring_the_nearest_there_and_who_was_refused_why(
     house.search("which cell", "2026-03-04T12:00")
     house.night("2026-03-05T03:00")
     said = " ".join(call(house, "status").stdout.split())
-    assert "1 never asked for, 1 asked for too seldom" in said
+    assert "refused 1" in said
+    assert "Refused 1 asked for too seldom; not ranked: 1 that nobody ever asked for" in said
     assert "recalls 2 of 3" in said
     assert "one more question on another day" in said
     facts = document(call(house, "status", "--json"))

@@ -7,10 +7,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from dreaming.cli import dream
+from dreaming.cli.night import phase_lines
 from dreaming.explain import examined, night_explained, nights_compared, origins, questions_missing, written_of
+from dreaming.gates import of_ranked
+from dreaming.night import PhaseReport
 from dreaming.overview import overview
 from house import House, moment
-from memory.model import Mark
+from memory.model import Mark, Phase
 
 NIGHT = "2026-03-08T04:00"
 
@@ -116,7 +119,9 @@ def test_a_night_that_never_ran_is_compared_with_nothing(lived: House) -> None:
     assert "no night ran on 2026-03-09" in result.stderr
 
 
-@pytest.mark.parametrize("what", [("Boiler",), ("2026-03-08",), ("--diff", "2026-03-06", "2026-03-08"), ("MEMORY.md",)])
+@pytest.mark.parametrize(
+    "what", [("Boiler",), ("Garage",), ("2026-03-08",), ("--diff", "2026-03-06", "2026-03-08"), ("MEMORY.md",)]
+)
 def test_explanations_fit_on_80_columns(lived: House, what: tuple[str, ...]) -> None:
     assert max(map(len, call(lived, "explain", *what).stdout.splitlines())) <= 80
 
@@ -148,3 +153,130 @@ def test_of_a_line_that_memory_has_not_got_it_is_said_how_many_it_has(lived: Hou
     result = call(lived, "explain", "MEMORY.md:99")
     assert result.exit_code == 1
     assert f"MEMORY.md has {count} lines; name lines among them" in result.stderr
+
+
+@pytest.fixture
+def partly(house: House) -> House:
+    """A list of which one line is promoted, and another was asked for once since."""
+    house.write("memory/2026-03-02.md", "- Gym is Wave Fitness with coach Kai\n- Coffee beans cost eighteen euros\n")
+    house.search("gym coach", "2026-03-03T12:00")
+    house.search("wave fitness", "2026-03-05T12:00")
+    house.search("who is coach Kai", "2026-03-06T12:00")
+    house.night("2026-03-07T03:00")
+    house.search("coffee beans", "2026-03-07T12:00")
+    return house
+
+
+def test_of_what_is_promoted_in_part_the_promotion_comes_first_and_the_rest_apart(partly: House) -> None:
+    said = call(partly, "explain", "Gym").stdout
+    promotion, rest = said.split("\n\n")
+    assert "verdict: in MEMORY.md since 2026-03-07" in promotion
+    (line,) = (text for text in partly.read("MEMORY.md").splitlines() if "Gym" in text)
+    assert f"MEMORY.md:6  {line.removeprefix('- ')}" in promotion
+    assert "promoted on 2026-03-07, in MEMORY.md" in promotion
+    assert all(word in promotion for word in ("score 0.", "recency", "█", "3 recalls", "from memory/2026-03-02.md:1-1"))
+    assert rest.startswith("  what of it was not promoted: “Coffee beans cost")
+    assert "verdict on that: refused" in rest
+
+
+def test_of_what_is_promoted_as_a_whole_nothing_is_left_to_examine(lived: House) -> None:
+    said = call(lived, "explain", "Garage").stdout
+    assert "verdict: in MEMORY.md since 2026-03-08" in said
+    assert "not promoted" not in said
+    assert "what would change it" not in said
+
+
+def test_numbers_name_the_statement_they_belong_to(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- Garage panel takes a CR2450 cell\n- Boiler pressure is kept at 1.5 bar\n")
+    house.search("boiler pressure", "2026-03-05T12:00")
+    said = call(house, "explain", "Boiler").stdout
+    assert "what follows is about: “Boiler pressure is kept at 1.5 bar”" in said
+
+
+def test_that_all_that_was_asked_for_is_promoted_is_not_that_nobody_asked(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- Garage panel takes a CR2450 cell\n")
+    house.settings["deep.min_score"] = 0.7
+    assert "Nobody has searched for anything yet" in call(house, "explain").stdout
+    for day, query in (("03", "garage battery"), ("05", "panel cell"), ("06", "which coin cell")):
+        house.search(query, f"2026-03-{day}T12:00")
+    house.night("2026-03-07T03:00")
+    said = call(house, "explain").stdout
+    assert said.startswith("All that was asked for stands in MEMORY.md: 1 promotion; see")
+
+
+def test_of_what_was_asked_for_and_is_hopeless_it_is_said_that_no_search_helps(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- TODO: book the flights to Lisbon for September\n")
+    house.search("flights Lisbon", "2026-03-05T12:00")
+    assert (
+        "MEMORY.md has 0 promotions; no search brings 1 fragment of what was asked for there"
+        in call(house, "explain").stdout
+    )
+
+
+def test_a_night_says_first_what_it_promoted_and_each_text_it_looked_at_once(lived: House) -> None:
+    lines = call(lived, "explain", "2026-03-08").stdout.splitlines()
+    assert lines[1].startswith("promoted 1")
+    looked_at = [line for line in lines if line.startswith("  Garage panel takes a CR2450 cell (staged")]
+    assert looked_at == ["  Garage panel takes a CR2450 cell (staged, considered, chosen)"]
+    assert any(line.startswith("staged 2, considered 2, chosen") for line in lines)
+
+
+def test_a_night_says_what_it_took_to_the_archive(house: House) -> None:
+    house.settings["memory.budget_chars"] = 330
+    for number, (text, query) in enumerate(
+        (("Garage panel takes a CR2450 cell", "garage panel"), ("Boiler pressure is kept at 1.5 bar", "boiler"))
+    ):
+        month = f"2026-0{3 + number}"
+        house.write(f"memory/{month}-02.md", f"- {text}\n")
+        for day in ("03", "04", "05", "06"):
+            house.search(f"{query} {day}", f"{month}-{day}T12:00")
+        house.night(f"{month}-06T23:00")
+    said = call(house, "explain", "2026-04-06").stdout
+    assert "taken to the archive 1\n  Garage panel takes a CR2450 cell (promoted on 2026-03-06)\n" in said
+
+
+def test_a_date_without_a_night_names_the_nights_around_it(lived: House) -> None:
+    result = call(lived, "explain", "2026-03-07")
+    assert result.exit_code == 1
+    assert result.stdout == (
+        "There was no night on 2026-03-07; the last before it is of 2026-03-06, the first after it is of 2026-03-08\n"
+    )
+    assert "the first after it is of 2026-03-06\n" in call(lived, "explain", "2026-01-01").stdout
+
+
+def test_of_an_empty_memory_no_line_is_explained(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- Garage panel takes a CR2450 cell\n")
+    result = call(house, "explain", "MEMORY.md:999")
+    assert (result.exit_code, result.stderr) == (1, "dream: MEMORY.md has 0 lines; it is empty or not there\n")
+
+
+def test_what_is_refused_adds_up_in_the_night_its_status_and_its_explanation(partly: House) -> None:
+    """The rest of what is promoted was ranked, and nobody asked for it: it counts with what was refused."""
+    partly.write("memory/2026-03-04.md", "- nobody ever asked for this line\n")
+    partly.write("memory/2026-03-03.md", "- Boiler pressure is kept at 1.5 bar\n")
+    partly.search("boiler pressure", "2026-03-07T12:00")
+    (partly.root / "config.toml").write_text('[embeddings]\nembedder = "off"\n', encoding="utf-8")
+    night = " ".join(call(partly).stdout.split())
+    assert "refused 2 (2 asked for too seldom)" in night
+    status = " ".join(call(partly, "status").stdout.split())
+    assert "Refused 2 asked for too seldom; not ranked: 1 that nobody ever asked for" in status
+    said = call(partly, "explain", "2026-03-08").stdout
+    assert "ranked 2, refused 2\nrefused 2 at recalls: asked for too seldom\n" in said
+    assert said.endswith("\nnot ranked 1: nobody ever asked for them\n")
+
+
+def test_the_rest_of_a_promotion_that_nobody_asked_for_is_counted_with_the_refused() -> None:
+    assert of_ranked({"recalls": 11, "recalled": 15, "clean": 5}, 23) == ({"recalls": 11, "recalled": 7, "clean": 5}, 8)
+    assert of_ranked({"recalls": 2, "recalled": 3}, 2) == ({"recalls": 2}, 3)
+    assert of_ranked({}, 0) == ({}, 0)
+
+
+def test_the_line_of_a_night_says_what_was_refused_in_words_within_80_columns() -> None:
+    refused = {"recalls": 11, "recalled": 15, "clean": 5, "stands_alone": 1}
+    report = PhaseReport(phase=Phase.DEEP, counts={"ranked": 29, "promoted": 4, "refused": 24}, told=True)
+    lines = list(phase_lines(report, refused))
+    assert max(map(len, lines)) <= 80
+    assert " ".join(" ".join(lines).split()) == (
+        "deep ranked 29, promoted 4, refused 24 (11 asked for too seldom, 7 never asked for,"
+        " 5 not fit to be remembered, 1 not clear by itself); told"
+    )

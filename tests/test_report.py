@@ -73,16 +73,23 @@ def test_both_languages_say_the_same_things_with_the_same_blanks() -> None:
 
 
 def test_every_gate_component_and_state_has_a_name() -> None:
-    from dreaming.gates import GATES
+    from dreaming.gates import GATES, IN_WORDS
     from dreaming.report.anatomies import COMPONENTS
 
     for language in ("en", "zh"):
         say = words(language)
         assert {gate.name for gate in GATES} <= say["gates"].keys()
+        assert say["refusals"].keys() == IN_WORDS.keys()
         assert set(COMPONENTS) <= say["component"].keys() & say["formula"].keys()
         assert {state.value for state in State} <= say["verdict"].keys()
         assert {state.value for state in NightState} <= say["state"].keys()
     assert {gate.name for gate in GATES} == words("zh")["missing"].keys()
+
+
+def test_a_refusal_is_named_as_the_command_line_names_it() -> None:
+    from dreaming.gates import IN_WORDS
+
+    assert words("en")["refusals"] == dict(IN_WORDS)
 
 
 def palette() -> dict[str, tuple[str, str]]:

@@ -162,3 +162,41 @@ def test_an_id_that_waits_is_decided_on_though_the_one_before_it_does_not(house:
     (proposal,) = house.night("2026-03-06T03:00").proposed
     assert "“ffff”" in refused(house, "--accept", "ffff", "--accept", proposal.fragment)
     assert "CR2450" in house.read("MEMORY.md")
+
+
+def test_what_is_accepted_in_the_place_of_a_line_names_that_line(house: House) -> None:
+    (first,) = house.night("2026-03-06T03:00").proposed
+    review(house, "--accept", first.fragment)
+    house.write("memory/2026-03-06.md", "- Boiler pressure is kept at 1.5 bar\n")
+    for day, query in (("06", "boiler"), ("07", "boiler pressure"), ("08", "how many bar has the boiler")):
+        house.search(query, f"2026-03-{day}T10:00")
+    (second,) = house.night("2026-03-09T03:00").proposed
+    result = review(house, "--accept", second.fragment, "--replacing", first.fragment)
+    assert result.output.startswith(
+        "  + Boiler pressure is kept at 1.5 bar\n    in place of: Garage panel takes a CR2450 cell\n"
+    )
+
+
+def test_an_unknown_key_is_asked_for_again(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    house.night("2026-03-06T03:00")
+    monkeypatch.setattr("dreaming.cli.review._is_terminal", lambda: True)
+    result = review(house, keys="x\na")
+    assert result.output.count("[a]ccept, [r]eject") == 3
+    assert "CR2450" in house.read("MEMORY.md")
+
+
+def test_a_review_that_nobody_answers_ends(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    house.night("2026-03-06T03:00")
+    monkeypatch.setattr("dreaming.cli.review._is_terminal", lambda: True)
+    assert "1 waiting" in review(house, keys="s").output
+    assert review(house, keys="x").exit_code != 0
+
+
+def test_a_rejected_proposal_was_proposed_and_not_promoted(house: House) -> None:
+    (proposal,) = house.night("2026-03-06T03:00").proposed
+    command = ["--workspace", str(house.root), "--now", "2026-03-06T09:00", "explain", "Garage"]
+    waiting = CliRunner().invoke(dream, command).output
+    assert "proposed on 2026-03-06, waiting for your review" in waiting
+    assert "verdict: proposed" in waiting
+    review(house, "--reject", proposal.fragment)
+    assert "proposed on 2026-03-06, rejected by you" in CliRunner().invoke(dream, command).output

@@ -259,9 +259,31 @@ def test_the_commands_say_what_was_done(house: House) -> None:
     assert "MEMORY.md: what the night promoted, night of 2026-03-06" in run("history")
     assert "+- Garage panel takes a CR2450 cell" in run("history", "1")
     assert "Garage panel takes a CR2450 cell (promoted on 2026-03-06)" in run("undo")
-    assert "Changed: MEMORY.md, DREAMS.md" in run("redo")
+    again = run("redo")
+    assert "Changed: MEMORY.md, DREAMS.md" in again
+    assert "new votes" not in again
     assert "CR2450" in run("show", "--as-of", "2026-03-06")
     assert "CR2450" in run("show")
+
+
+def test_a_promotion_is_taken_back_by_its_line_and_it_is_said_what_brings_it_back(house: House) -> None:
+    house.write("config.toml", '[dreaming]\ntimezone = "Asia/Shanghai"\n[deep]\nmin_score = 0.7\n')
+    house.write("MEMORY.md", "# Mine\n")
+    garage(house)
+    house.night("2026-03-06T03:00")
+    line = house.read("MEMORY.md").splitlines().index("- Garage panel takes a CR2450 cell") + 1
+    options = ["--workspace", str(house.root), "--now", "2026-03-06T09:00", "undo"]
+    for place, said in (
+        ("MEMORY.md:1", "no night wrote what stands at MEMORY.md:1"),
+        ("MEMORY.md:99", "name lines among them"),
+        ("MEMORY.md", "nothing that stands there belongs to “MEMORY.md”"),
+    ):
+        refused = CliRunner().invoke(dream, [*options, place])
+        assert (refused.exit_code, said in refused.stderr) == (1, True), refused.output
+    result = CliRunner().invoke(dream, [*options, f"MEMORY.md:{line}"])
+    assert (result.exit_code, "- Garage panel takes a CR2450 cell" in result.output) == (0, True), result.output
+    assert "comes back only by new votes" in result.output
+    assert house.read("MEMORY.md").strip() == "# Mine"
 
 
 def promoted_anew(house: House, day: int) -> None:

@@ -262,6 +262,7 @@ def _exit_code(error: Exception) -> int | None:
     from dreaming.backup import BackupInsideError, BackupThereError
     from dreaming.context import BudgetError
     from dreaming.demo import NotEmptyError
+    from dreaming.explain import NotPromotedError, UnknownNightError
     from dreaming.home import NoWorkspaceError
     from dreaming.layers import ConfigError
     from dreaming.narrate import ChangedEntryError, NothingToTellError
@@ -289,6 +290,8 @@ def _exit_code(error: Exception) -> int | None:
         (ChangedEntryError, REFUSED),
         (NothingKnownError, REFUSED),
         (UnknownChangeError, REFUSED),
+        (UnknownNightError, REFUSED),
+        (NotPromotedError, REFUSED),
         (NothingToUndoError, REFUSED),
         (NothingToRedoError, REFUSED),
         (ConflictError, REFUSED),

@@ -13,9 +13,7 @@ from dreaming.explain import (
     Difference,
     Life,
     NightExplained,
-    NotPromotedError,
     Origin,
-    UnknownNightError,
     examined,
     is_memory,
     meant,
@@ -23,16 +21,18 @@ from dreaming.explain import (
     night_explained,
     night_meant,
     nights_compared,
+    no_night,
     nothing_at,
+    nothing_near,
     origins,
     written_of,
 )
-from dreaming.gates import GateResult, in_words, verdict
+from dreaming.gates import GateResult, in_words, of_ranked, verdict
 from dreaming.home import Home
 from dreaming.observe import observe
 from dreaming.phases.deep import Examined
-from memory.model import Mark, place
-from memory.promotions import State
+from memory.model import Mark, Phase, place
+from memory.promotions import Promotion, State
 
 BAR = 10
 NIGHTS_SHOWN = 3
@@ -70,18 +70,14 @@ def explain(common: Common, what: str | None, *, diff: tuple[str, str] | None, e
         now = common.moment(home)
         problems = observe(home, now=now).trouble
         complain(problems)
-        try:
-            if diff:
-                _compare(home, diff, problems, as_json=as_json)
-            elif what and is_memory(what):
-                _trace(home, what, problems, as_json=as_json)
-            elif what and night_meant(home, what):
-                _recount(home, what, problems, every=every, as_json=as_json)
-            else:
-                _explain(home, what, problems, now=now, every=every, as_json=as_json)
-        except (UnknownNightError, NotPromotedError) as error:
-            complain((str(error),))
-            raise click.exceptions.Exit(REFUSED) from error
+        if diff:
+            _compare(home, diff, problems, as_json=as_json)
+        elif what and is_memory(what):
+            _trace(home, what, problems, as_json=as_json)
+        elif what and night_meant(home, what):
+            _recount(home, what, problems, every=every, as_json=as_json)
+        else:
+            _explain(home, what, problems, now=now, every=every, as_json=as_json)
 
 
 def _explain(
@@ -134,25 +130,56 @@ def more(count: int) -> tuple[str, ...]:
 
 def nothing(home: Home, what: str | None, *, now: datetime) -> str:
     """Return what to say when there is nothing to explain."""
-    if what:
-        return (
-            nothing_at(home, what, now=now) or f"No fragment contains “{what}”; try fewer words, or dream explain --all"
-        )
-    return "Nobody has searched for anything yet; search with: dream search QUESTION"
+    if not what:
+        return nothing_near(home, now=now)
+    known = no_night(home, what) or nothing_at(home, what, now=now)
+    return known or f"No fragment contains “{what}”; try fewer words, or dream explain --all"
 
 
 def lines(one: Examined, life: Life, zone: tzinfo) -> Iterator[str]:
     """Return the explanation of one fragment for people, within 80 columns but for the texts themselves."""
-    candidate, exam = one.candidate, one.exam
-    stands = candidate.place
-    yield candidate.fragment.text
-    for promotion in life.promotions:
+    yield one.candidate.fragment.text
+    if life.standing:
+        since = min(line.promotion.night for line in life.standing)
+        yield f"  {_named(one)}"
+        yield f"  verdict: in MEMORY.md since {since.isoformat()}"
+        for line in life.standing:
+            yield from (f"  {said}" for said in origin_lines(line, zone))
+    for promotion in life.ended:
         ended = f" ({promotion.ended_at.astimezone(zone).date()})" if promotion.ended_at else ""
-        yield f"  promoted on {promotion.night.isoformat()}, {NOW[promotion.state]}{ended}: “{promotion.text}”"
-    if life.promotions and exam.promoted_on is None:
-        yield f"  what follows is about the rest of it: “{exam.draft.text}”"
-    yield f"  {candidate.id}  {stands.place if stands else 'source gone'}  verdict: {verdict(one.gates)}"
-    evidence = candidate.evidence
+        yield f"  {_made(promotion)}, {NOW[promotion.state]}{ended}: “{promotion.text}”"
+    if life.standing and one.exam.promoted_on is not None:
+        yield from _asked(life)
+        return
+    if life.standing:
+        yield ""
+        yield f"  what of it was not promoted: “{one.exam.draft.text}”"
+        yield f"  verdict on that: {verdict(one.gates)}"
+    else:
+        yield f"  {_named(one)}  verdict: {_verdict(one, life)}"
+        if one.exam.draft.text != one.candidate.fragment.text and not one.candidate.flaws:
+            yield f"  what follows is about: “{one.exam.draft.text}”"
+    yield from _exam(one, life)
+
+
+def _named(one: Examined) -> str:
+    stands = one.candidate.place
+    return f"{one.candidate.id}  {stands.place if stands else 'source gone'}"
+
+
+def _verdict(one: Examined, life: Life) -> str:
+    found = verdict(one.gates)
+    waits = any(promotion.state is State.PROPOSED for promotion in life.promotions)
+    return "proposed" if found == "promoted" and waits else found
+
+
+def _made(promotion: Promotion) -> str:
+    word = "proposed" if promotion.state in (State.PROPOSED, State.REJECTED) else "promoted"
+    return f"{word} on {promotion.night.isoformat()}"
+
+
+def _exam(one: Examined, life: Life) -> Iterator[str]:
+    exam, evidence = one.exam, one.candidate.evidence
     yield (
         f"  recalls {evidence.recalls}, sightings {evidence.sightings}, grounded {evidence.grounded}, "
         f"different questions {evidence.unique_queries}, days {len(evidence.days)}"
@@ -190,7 +217,7 @@ def origin_lines(one: Origin, zone: tzinfo) -> Iterator[str]:
     """Return where a line of `MEMORY.md` came from, for people."""
     promotion = one.promotion
     yield f"MEMORY.md:{one.line}  {promotion.text}"
-    yield f"  {promotion.name}  promoted on {promotion.night.isoformat()}, {NOW[promotion.state]}"
+    yield f"  {promotion.name}  {_made(promotion)}, {NOW[promotion.state]}"
     yield f"  score {promotion.score:.3f} with a boost of {promotion.boost:.3f}, {promotion.recalls} recalls"
     for name, value in promotion.components.items():
         yield f"  {name:<14} {value:.2f} {'█' * round(value * BAR)}"
@@ -207,22 +234,33 @@ def night_lines(found: NightExplained, *, most: int | None) -> Iterator[str]:
     """Return what a night looked at and decided, for people; at most so many texts of each kind."""
     record = found.record
     yield f"Night of {record.date.isoformat()}{'' if record.finished_at else ' (did not finish)'}"
-    for mark, looked_at in found.looked_at.items():
-        yield f"{mark.value} {len(looked_at)}"
-        yield from _some([f"  {text}" for _, text in looked_at], most)
     for word in ("promoted", "proposed"):
         made = [f"  {one.text} (score {one.score:.3f})" for one in found.decided if one.verdict == word]
         yield f"{word} {len(made)}"
         yield from _some(made, most)
+    if found.archived:
+        yield f"taken to the archive {len(found.archived)}"
+        yield from _some([f"  {one.text} ({_made(one)})" for one in found.archived], most)
+    yield ", ".join(f"{mark.value} {len(own)}" for mark, own in found.looked_at.items())
+    yield from _some([f"  {text} ({', '.join(marks)})" for (_, text), marks in found.marks.items()], most)
+    yield from _refused(found, most)
+
+
+def _refused(found: NightExplained, most: int | None) -> Iterator[str]:
     refused = [one for one in found.decided if one.verdict == "refused"]
-    silent = {gate: count for gate, count in found.refused.items() if gate == "recalled"}
-    for gate in dict.fromkeys([*(one.reasons[0][0] for one in refused), *silent]):
+    deep = found.record.reports.get(Phase.DEEP, {})
+    counts, unranked = of_ranked(found.refused, deep.get("refused", len(refused)))
+    if deep:
+        yield f"ranked {deep.get('ranked', 0)}, refused {deep.get('refused', 0)}"
+    for gate in dict.fromkeys([*(one.reasons[0][0] for one in refused), *counts]):
         own = [one for one in refused if one.reasons[0][0] == gate]
-        yield f"refused {found.refused.get(gate, len(own))} at {gate}: {in_words(gate)}"
+        yield f"refused {counts.get(gate, len(own))} at {gate}: {in_words(gate)}"
         for one in own[:most]:
             yield f"  {one.text}"
             yield from _why(one)
         yield from _rest(len(own), most)
+    if unranked:
+        yield f"not ranked {unranked}: nobody ever asked for them"
 
 
 def _some(lines: Sequence[str], most: int | None) -> Iterator[str]:

@@ -2,16 +2,21 @@
 
 import signal
 import sys
+import textwrap
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from dreaming.cli.common import REFUSED, Common, complain, print_json, say
 from dreaming.fleet import keep_apart
+from dreaming.gates import in_words, of_ranked
 from dreaming.night import NightReport, PhaseReport, enabled, run_night
 from memory.model import Phase
 from workspace.files import DryFiles
 
+WIDTH = 80
+LABEL = 7
+"""Columns of the name of a phase."""
 WORDS = {
     Phase.LIGHT: "staged {staged} of {examined} alive, {fresh} of them new",
     Phase.REM: "considered {considered}, themes {themes}, candidate truths {truths}",
@@ -53,7 +58,7 @@ def lines(report: NightReport) -> Iterator[str]:
     """Return the report for people: the night, a line a phase, a line a promotion."""
     yield f"Night of {report.night.isoformat()}"
     for one in report.phases:
-        yield phase_line(one, report.refused)
+        yield from phase_lines(one, report.refused)
     for promotion in report.promoted:
         yield f"  + {promotion.text} (score {promotion.score:.2f}, {promotion.path}:{promotion.start_line})"
         if promotion.replaces is not None and promotion.replaces in report.replaced:
@@ -66,12 +71,20 @@ def lines(report: NightReport) -> Iterator[str]:
         yield f"  - promotions of {day.isoformat()} moved from MEMORY.md to memory/archive/, to make room"
 
 
-def phase_line(one: PhaseReport, refused: Mapping[str, int]) -> str:
-    """Return one line about a phase."""
+def phase_lines(one: PhaseReport, refused: Mapping[str, int]) -> Iterator[str]:
+    """Return what a phase did, within 80 columns."""
     said = WORDS[one.phase].format(**one.counts)
-    gates = ", ".join(f"{gate} {count}" for gate, count in refused.items() if gate != "recalled")
-    because = f" ({gates})" if one.phase is Phase.DEEP and gates else ""
-    return f"{one.phase:<5}  {said}{because}{'; told' if one.told else ''}"
+    if one.phase is Phase.DEEP:
+        gates, _ = of_ranked(refused, one.counts["refused"])
+        because = ", ".join(f"{count} {in_words(gate)}" for gate, count in gates.items())
+        said += f" ({because})" if because else ""
+    yield from textwrap.wrap(
+        f"{said}{'; told' if one.told else ''}",
+        WIDTH,
+        initial_indent=f"{one.phase:<{LABEL}}",
+        subsequent_indent=" " * LABEL,
+        break_long_words=False,
+    )
 
 
 def dry_lines(diffs: tuple[str, ...], *, dry_run: bool) -> Iterator[str]:

@@ -10,10 +10,14 @@ import click
 from dreaming import documents
 from dreaming.cli.common import REFUSED, Common, common_options, complain, json_option, print_json, printable, say
 from dreaming.home import Home
+from dreaming.ledger import replaced
 from dreaming.review import NotAcceptedError, Proposal, UnknownProposalError, accept, proposals, reject
+from memory.promotions import Promotion
 
 ASKED = "[a]ccept, [r]eject, [e]dit, [s]kip, [q]uit? "
 ALL = "all"
+ENDED = ("", "\x03", "\x04")
+"""What is read when nobody can press a key any more."""
 
 
 @click.command()
@@ -81,7 +85,8 @@ def _decide(
     for what in chosen:
         try:
             made = accept(home, what, now=now, text=words.get(what), replacing=replacing)
-            say(f"  + {made.text}")
+            for line in _made(home, made):
+                say(line)
         except (NotAcceptedError, UnknownProposalError) as error:
             failed.append(str(error))
     for what in rejected:
@@ -98,36 +103,51 @@ def _ask(home: Home, now: datetime) -> tuple[str, ...]:
     for one in proposals(home, now=now):
         for line in _shown(one):
             say(line)
-        click.echo(ASKED, nl=False)
-        key = click.getchar().lower()
-        click.echo(key)
+        key = _key(ASKED, "aresq")
         if key == "q":
             break
         with suppress(KeyError):
             try:
-                {"a": _accept, "e": _edit, "r": _reject}[key](home, one, now)
+                for line in {"a": _accept, "e": _edit, "r": _reject}[key](home, one, now):
+                    say(line)
             except NotAcceptedError as error:
                 failed.append(str(error))
     return tuple(failed)
 
 
-def _accept(home: Home, one: Proposal, now: datetime) -> None:
+def _key(question: str, known: str) -> str:
+    """Ask until one of the known keys is pressed, in whatever case."""
+    while True:
+        click.echo(question, nl=False)
+        key = click.getchar().lower()
+        click.echo(key if key.isprintable() else "")
+        if key in known and key:
+            return key
+        if key in ENDED:
+            raise click.Abort
+
+
+def _accept(home: Home, one: Proposal, now: datetime) -> Sequence[str]:
     replacing = None
     if one.doubts and one.corrects is None:
-        click.echo("in place of the line it may correct? [y/n] ", nl=False)
-        key = click.getchar().lower()
-        click.echo(key)
+        key = _key("in place of the line it may correct? [y/n] ", "yn")
         replacing = one.doubts[-1].name if key == "y" else None
-    accept(home, one.promotion.name, now=now, replacing=replacing)
+    return _made(home, accept(home, one.promotion.name, now=now, replacing=replacing))
 
 
-def _edit(home: Home, one: Proposal, now: datetime) -> None:
+def _edit(home: Home, one: Proposal, now: datetime) -> Sequence[str]:
     text = click.prompt("in your words", default=one.promotion.text)
-    accept(home, one.promotion.name, now=now, text=text)
+    return _made(home, accept(home, one.promotion.name, now=now, text=text))
 
 
-def _reject(home: Home, one: Proposal, now: datetime) -> None:
-    reject(home, one.promotion.name, now=now)
+def _reject(home: Home, one: Proposal, now: datetime) -> Sequence[str]:
+    return (f"  - {reject(home, one.promotion.name, now=now).text}",)
+
+
+def _made(home: Home, accepted: Promotion) -> Sequence[str]:
+    """Return what was accepted, and what it took the place of."""
+    older = replaced(home, (accepted,)).values()
+    return (f"  + {accepted.text}", *(f"    in place of: {text}" for text in older))
 
 
 def _lines(left: Sequence[Proposal]) -> Iterator[str]:

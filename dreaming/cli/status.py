@@ -9,11 +9,12 @@ import click
 from dreaming import documents
 from dreaming.cli.common import REFUSED, Common, complain, fleet_options, json_option, print_json, say
 from dreaming.cli.watch import watched
-from dreaming.gates import in_words
+from dreaming.gates import in_words, of_ranked
 from dreaming.home import Home
 from dreaming.observe import observe
 from dreaming.overview import Overview, ToldPhase, needs, overview
 from memory.journal import NightRecord
+from memory.model import Phase
 from workspace.errors import Holder
 
 ALL = "cron.report"
@@ -69,7 +70,7 @@ def lines(home: Home, found: Overview) -> Iterator[str]:
         yield from _wrapped("Running", f"a night, by {found.running}{_doing(found.running)}")
     yield from _night(found.last_night, going=found.running is not None)
     if found.refused:
-        yield from _wrapped("Refused", ", ".join(f"{count} {in_words(gate)}" for gate, count in found.refused.items()))
+        yield from _wrapped("Refused", _refused(found))
     yield from _told(found.told)
     yield from _wrapped(
         "Store",
@@ -92,6 +93,14 @@ def lines(home: Home, found: Overview) -> Iterator[str]:
         yield f"Nearest     {one.exam.draft.text}"
         missing = ", ".join(gate.missing for gate in one.failed)
         yield from _wrapped("", f"{missing}: {change}" if missing else "passes every gate tonight")
+
+
+def _refused(found: Overview) -> str:
+    """Return what deep refused, in numbers that add up to its count, and apart from it what it did not rank."""
+    deep = found.last_night.reports.get(Phase.DEEP, {}) if found.last_night else {}
+    gates, unranked = of_ranked(found.refused, deep.get("refused", 0))
+    parts = [", ".join(f"{count} {in_words(gate)}" for gate, count in gates.items())] if gates else []
+    return "; ".join([*parts, *([f"not ranked: {unranked} that nobody ever asked for"] if unranked else [])])
 
 
 def _wrapped(label: str, text: str) -> Iterator[str]:

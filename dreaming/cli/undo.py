@@ -1,6 +1,6 @@
 """`dream undo` and `dream redo`: take back what a night did, and do it again."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -10,13 +10,15 @@ from dreaming.undo import ConflictError, TakenBack
 from dreaming.undo import redo as done_again
 from dreaming.undo import undo as taken_back
 
+ANEW = "What was taken back comes back only by new votes: when it is asked for anew."
+
 
 @click.command()
 @common_options
 @json_option
-@click.argument("what", required=False, metavar="[NIGHT | ID]")
+@click.argument("what", required=False, metavar="[NIGHT | ID | LINE]")
 def undo(common: Common, what: str | None, *, as_json: bool) -> None:
-    """Take back a NIGHT (2026-06-18), or one promotion by its ID; without any, the last night.
+    """Take back a NIGHT (2026-06-18), or one promotion by its ID or its LINE (MEMORY.md:12); else the last night.
 
     What it wrote leaves MEMORY.md and DREAMS.md, what it moved to the archive comes back, your own text stays. It is
     not promoted again by what was asked for before. If you changed what should be taken back, nothing is done.
@@ -30,7 +32,7 @@ def undo(common: Common, what: str | None, *, as_json: bool) -> None:
                 say(f"  written  {one.written}")
                 say(f"  found    {one.found}")
             raise
-    _show(done, as_json=as_json)
+    _show(done, as_json=as_json, after=(ANEW,) if done.out else ())
 
 
 @click.command()
@@ -43,11 +45,11 @@ def redo(common: Common, *, as_json: bool) -> None:
     _show(done, as_json=as_json)
 
 
-def _show(done: TakenBack, *, as_json: bool) -> None:
+def _show(done: TakenBack, *, as_json: bool, after: Sequence[str] = ()) -> None:
     if as_json:
         print_json(documents.undo(done))
     else:
-        for line in _lines(done):
+        for line in (*_lines(done), *after):
             say(line)
     complain(done.left)
     if done.left:

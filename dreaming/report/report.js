@@ -75,6 +75,7 @@
 
   const nights = new Map(facts.nights.map((night) => [night.date, night]));
   const gateName = (name) => say.gates[name] || name;
+  const refusedAs = (name) => say.refusals[name] || name;
 
   function said(night) {
     const parts = [];
@@ -121,7 +122,7 @@
       left -= count;
       const bar = before > asked ? "" : svg(asked, 10, ["gone-part", 0, 0, before, 10], ["left", 0, 0, left, 10]);
       return el("tr", {},
-        el("th", { scope: "row" }, gateName(name)),
+        el("th", { scope: "row" }, refusedAs(name)),
         el("td", { class: "wide" }, bar),
         el("td", { class: "n" }, thousands(count)),
         el("td", { class: "n" }, thousands(left)));
@@ -198,7 +199,7 @@
 
   const verdict = (one) => say.verdict[one.verdict] || one.verdict;
   function outcome(one) {
-    const failed = one.gates.filter(([, passed]) => !passed).map(([name]) => gateName(name));
+    const failed = one.gates.filter(([, passed]) => !passed).map(([name]) => refusedAs(name));
     return failed.length ? `✕ ${failed.join(" · ")}` : `✓ ${verdict(one)}`;
   }
 
