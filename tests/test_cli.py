@@ -249,7 +249,7 @@ def test_a_check_says_in_a_line_each_what_needs_a_person(garage: House, monkeypa
         home.journal.begin(moment(NIGHT[:16]).date().replace(day=9), now=moment("2026-03-09T03:00"))
     garage.write("memory/2026-3-6.md", "- a name that nearly is a date\n")
     (garage.root / "memory/.dreams/outcome.json").write_text(
-        '{"night": "2026-03-08", "at": "2026-03-08T03:00", "failure": "the disk is full", "in_a_row": 2}', "utf-8"
+        '{"night": "2026-03-10", "at": "2026-03-10T03:00:00+00:00", "failure": "the disk is full", "in_a_row": 2}', "utf-8"
     )
     (garage.root / "MEMORY.md").write_text("x" * 9_500, encoding="utf-8")
     result = call(garage, "status", "--check")

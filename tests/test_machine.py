@@ -464,7 +464,7 @@ class Life(RuleBasedStateMachine):
         assert not self.removed & {line.text for line in durable.promoted(self.house.read(MEMORY))}
 
     def _agrees(self) -> None:
-        written = {(line.key, line.statements) for line in durable.promoted(self.house.read(MEMORY))}
+        written = durable.standing(self.house.read(MEMORY))
         standing = self._promotions(State.IN_FORCE)
         assert written == {promotion.key for promotion in standing}
         assert not self._promotions(State.PLANNED)
