@@ -128,8 +128,11 @@ def needs(found: Overview, problems: Sequence[str]) -> Iterator[str]:
             yield f"{one.phase} could not be told by {one.asked}: {reason}"
     if found.proposed:
         yield f"{found.proposed} {_plural(found.proposed, 'proposal')} waiting for your word: dream review"
-    if found.nearly_full:
-        yield f"MEMORY.md is nearly full: {found.memory_chars:,} of {found.budget_chars:,} characters"
+    if unfitting := found.refused.get("budget", 0):  # a full file by itself is none: the oldest lines make room
+        yield (
+            f"MEMORY.md had no room for {unfitting} of the last night: {found.memory_chars:,} of"
+            f" {found.budget_chars:,} characters; shorten your own text there or raise memory.budget_chars"
+        )
     yield from problems
 
 

@@ -246,10 +246,13 @@ def test_a_check_says_in_a_line_each_what_needs_a_person(garage: House, monkeypa
     call(garage)
     with garage.home() as home, home.store.writing():
         home.note_unrecorded(now=moment("2026-03-07T12:00"))
-        home.journal.begin(moment(NIGHT[:16]).date().replace(day=9), now=moment("2026-03-09T03:00"))
+        unfinished = moment(NIGHT[:16]).date().replace(day=9)
+        home.journal.begin(unfinished, now=moment("2026-03-09T03:00"))
+        home.journal.record_deep(unfinished, {"budget": 2}, material="")
     garage.write("memory/2026-3-6.md", "- a name that nearly is a date\n")
     (garage.root / "memory/.dreams/outcome.json").write_text(
-        '{"night": "2026-03-10", "at": "2026-03-10T03:00:00+00:00", "failure": "the disk is full", "in_a_row": 2}', "utf-8"
+        '{"night": "2026-03-10", "at": "2026-03-10T03:00:00+00:00", "failure": "the disk is full", "in_a_row": 2}',
+        "utf-8",
     )
     (garage.root / "MEMORY.md").write_text("x" * 9_500, encoding="utf-8")
     result = call(garage, "status", "--check")
@@ -259,7 +262,7 @@ def test_a_check_says_in_a_line_each_what_needs_a_person(garage: House, monkeypa
         "2 scheduled nights failed in a row: the disk is full",
         "1 recall could not be recorded",
         "1 proposal waiting for your word: dream review",
-        "MEMORY.md is nearly full: 9,500 of 10,000 characters",
+        "MEMORY.md had no room for 2 of the last night: 9,500 of 10,000 characters",
     ):
         assert result.stdout.count(said) == 1
     needs = document_of_failed(call(garage, "status", "--check", "--json"))["needs"]
