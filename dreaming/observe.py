@@ -26,7 +26,7 @@ from workspace.lock import turn
 
 VECTORS_BEFORE_A_SEARCH = 256
 """About a second's work; the night makes the rest."""
-READING = "2"
+READING = "3"
 """Version of how a file becomes fragments and what is unfit in them; raise it when that changes: all is read anew."""
 FILES = (Kind.DIARY, Kind.MEMORY)
 """What stands in Markdown files below the diary folder."""

@@ -9,7 +9,7 @@ from memory.hiding import hidden, placeholder
 from memory.language import language
 from memory.model import Chunk, Fragment, Kind
 from memory.redaction import Redaction
-from memory.trust import flaws, redacted
+from memory.trust import TASK, flaws, redacted
 
 
 def remembered(chunk: Chunk, origin: Kind, lexicon: Lexicon, rules: Redaction) -> Fragment:
@@ -23,8 +23,12 @@ def remembered(chunk: Chunk, origin: Kind, lexicon: Lexicon, rules: Redaction) -
         origin=origin,
         language=language(text),
         tags=tags(text, lexicon),
-        flaws=tuple(sorted({*flaws(chunk.text, rules), *(f"secret:{kind}" for kind in secrets)})),
+        flaws=tuple(sorted({*flaws(chunk.text, rules), *(f"secret:{kind}" for kind in secrets), *_task(chunk)})),
     )
+
+
+def _task(chunk: Chunk) -> tuple[str, ...]:
+    return (TASK,) if chunk.boxed else ()
 
 
 def _without_secrets(chunk: Chunk, rules: Redaction) -> tuple[str, tuple[str, ...], str, tuple[str, ...]]:

@@ -79,8 +79,8 @@ def _runs(stream: Iterable[Passage]) -> Iterator[list[Passage]]:
         yield run
 
 
-def _setting(passage: Passage) -> tuple[int, Style, str, bool]:
-    return passage.start, passage.style, passage.heading, passage.quoted
+def _setting(passage: Passage) -> tuple[int, Style, str, bool, bool]:
+    return passage.start, passage.style, passage.heading, passage.quoted, passage.boxed
 
 
 def _groups(run: Sequence[Passage]) -> Iterator[list[Passage]]:
@@ -132,6 +132,7 @@ def _chunk(group: Sequence[Passage]) -> Chunk:
         text=_lead(group[0]) + _body(group),
         style=group[0].style,
         quoted=group[0].quoted,
+        boxed=group[0].boxed,
         statements=tuple(Statement(text=one.text, start_line=one.start, end_line=one.end) for one in group),
     )
 

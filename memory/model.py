@@ -67,7 +67,7 @@ class Statement:
 class Chunk:
     """Neighbouring statements under one heading; `text` includes the heading and has 8 (CJK 4) to 280 characters.
 
-    `quoted` is what somebody else wrote.
+    `quoted` is what somebody else wrote, `boxed` are items with a box to tick.
     """
 
     heading: str
@@ -75,6 +75,7 @@ class Chunk:
     style: Style
     statements: tuple[Statement, ...]
     quoted: bool = False
+    boxed: bool = False
 
     @property
     def start_line(self) -> int:

@@ -29,7 +29,7 @@ _HARD_BREAKS = ("  ", "\\")
 class Passage:
     """A statement before its chunk is known: 1-based lines with their visible text; `depth` is that of its block.
 
-    `quoted` is what somebody else wrote, as far as its setting shows.
+    `quoted` is what somebody else wrote, as far as its setting shows; `boxed` is an item with a box to tick.
     """
 
     heading: str
@@ -37,6 +37,7 @@ class Passage:
     lines: tuple[tuple[int, str], ...]
     depth: int = 0
     quoted: bool = False
+    boxed: bool = False
 
     @property
     def start(self) -> int:
@@ -112,8 +113,11 @@ class _Reading:
 
     def _item(self, token: Token, inline: Token) -> Iterator[Passage]:
         if first_line(token) not in self._own.promotions:
-            shown = self._doc.visible_lines(_TASK_BOX.sub("", inline.content, count=1))
-            yield from self._passage(shown, first_line(token), style=Style.LIST, depth=token.level)
+            box = _TASK_BOX.match(inline.content)
+            shown = self._doc.visible_lines(inline.content[box.end() if box else 0 :])
+            yield from self._passage(
+                shown, first_line(token), style=Style.LIST, depth=token.level, boxed=box is not None
+            )
 
     def _paragraph(self, token: Token, inline: Token) -> Iterator[Passage]:
         shown = self._doc.visible_lines(inline.content)
@@ -157,12 +161,18 @@ class _Reading:
                     return
 
     def _passage(
-        self, shown: Sequence[str], line: int, *, style: Style = Style.PARAGRAPH, depth: int = 0
+        self,
+        shown: Sequence[str],
+        line: int,
+        *,
+        style: Style = Style.PARAGRAPH,
+        depth: int = 0,
+        boxed: bool = False,
     ) -> Iterator[Passage]:
         lines = tuple((number, text) for number, text in enumerate(shown, line + 1) if text)
         if lines:
             quoted = any(self._quotations) or names_others(self._heading)
-            yield Passage(heading=self._heading, style=style, lines=lines, depth=depth, quoted=quoted)
+            yield Passage(heading=self._heading, style=style, lines=lines, depth=depth, quoted=quoted, boxed=boxed)
 
 
 def _is_statement(line: str) -> bool:

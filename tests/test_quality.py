@@ -272,3 +272,14 @@ def test_what_stands_under_a_heading_of_tasks_is_not_promoted(house: House) -> N
             house.search(query, f"{day}T12:00")
     assert not house.night("2026-03-06T03:00").promoted
     assert "over once it is done" in str(house.explain("Garage panel", "2026-03-06T04:00").failed)
+
+
+@pytest.mark.parametrize("box", ["[ ]", "[x]"])
+def test_what_has_a_box_to_tick_is_not_promoted_and_its_neighbours_are(house: House, box: str) -> None:
+    task, fact = f"- {box} Order the cells for the garage panel\n", "- Garage panel takes a CR2450 cell\n"
+    house.write("memory/2026-03-02.md", task + fact)
+    for day in ("2026-03-03", "2026-03-04", "2026-03-05"):
+        for query in ("garage panel", "panel cell", "garage cells"):
+            house.search(query, f"{day}T12:00")
+    assert [one.text for one in house.night("2026-03-06T03:00").promoted] == ["Garage panel takes a CR2450 cell"]
+    assert "a box to tick" in str(house.explain("Order the cells", "2026-03-06T04:00").failed[0].missing)
