@@ -14,7 +14,7 @@ import click
 
 from benchmarks import diaries
 from dreaming.home import Home, opened
-from dreaming.night import enabled, run_night
+from dreaming.night import run_night
 from dreaming.observe import observe
 from dreaming.reading import RESULTS
 from memory import search as ranking
@@ -41,7 +41,7 @@ def main(days: int, lines: int) -> None:
 
 def _measure(home: Home) -> None:
     def night(number: int) -> Callable[[], object]:
-        return lambda: run_night(home, phases=enabled(home), now=START + timedelta(days=number))
+        return lambda: run_night(home, phases=home.phases(), now=START + timedelta(days=number))
 
     row("first night", f"{seconds(night(0)):.1f} s")
     row("fragments", f"{home.store.counts()['fragments']:,}")

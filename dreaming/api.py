@@ -10,7 +10,7 @@ from pathlib import Path
 from dreaming import reading
 from dreaming.context import context, markdown
 from dreaming.home import Home, opened
-from dreaming.night import NightReport, enabled, run_night
+from dreaming.night import NightReport, run_night
 from dreaming.reading import EVERYTHING, RESULTS, Found, Read, Wanted
 from dreaming.writing import append
 from workspace.append import Appended
@@ -42,7 +42,7 @@ class Memory:
 
     def night(self, *, now: datetime | None = None) -> NightReport:
         """Run the night of the present date, the phases the settings let run; raise HeldError while another runs."""
-        return run_night(self.home, phases=enabled(self.home), now=_moment(now))
+        return run_night(self.home, phases=self.home.phases(), now=_moment(now))
 
 
 @contextmanager

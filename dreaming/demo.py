@@ -10,7 +10,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from dreaming.home import Home, opened
-from dreaming.night import NightReport, enabled, run_night
+from dreaming.night import NightReport, run_night
 from dreaming.reading import search
 from memory.promotions import Promotion, State
 from workspace.diary import diaries
@@ -58,7 +58,7 @@ def _day(home: Home, day: date, questions: Sequence[Question]) -> NightReport:
     for question in questions:
         search(home, question.query, now=_moment(home, question.at), surface="demo")
     night = datetime.combine(day + timedelta(days=1), NIGHT_AT)
-    return run_night(home, phases=enabled(home), now=_moment(home, night))
+    return run_night(home, phases=home.phases(), now=_moment(home, night))
 
 
 def _moment(home: Home, local: datetime) -> datetime:

@@ -109,9 +109,15 @@ class Home:
         except OverflowError:  # a diary of the year 1 or 9999
             return datetime.combine(day, time(23, 59, 59), UTC)
 
+    def phases(self) -> tuple[Phase, ...]:
+        """Return the phases that the settings let run in a whole night."""
+        config = self.config
+        switches = {Phase.LIGHT: config.light.enabled, Phase.REM: config.rem.enabled, Phase.DEEP: config.deep.enabled}
+        return tuple(phase for phase in Phase if switches[phase])
+
     def whole(self, night: NightRecord) -> bool:
         """Tell whether every phase of a night was run that the settings let run."""
-        return all(phase in night.reports for phase in Phase if getattr(self.config, phase).enabled)
+        return all(phase in night.reports for phase in self.phases())
 
     def note_unrecorded(self, *, now: datetime) -> None:
         """Remember beside the store that a recall could not be recorded in it; `dream status` counts these."""

@@ -80,13 +80,6 @@ def run_night(home: Home, *, phases: Sequence[Phase], now: datetime) -> NightRep
         return _report(run, observed, heard)
 
 
-def enabled(home: Home) -> tuple[Phase, ...]:
-    """Return the phases the configuration lets run in a whole night."""
-    config = home.config
-    switches = {Phase.LIGHT: config.light.enabled, Phase.REM: config.rem.enabled, Phase.DEEP: config.deep.enabled}
-    return tuple(phase for phase in Phase if switches[phase])
-
-
 def _begun(home: Home, *, now: datetime) -> Run:
     night = home.local_date(now)
     with home.store.writing():

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dreaming.cli.common import REFUSED, Common, complain, print_json, say
 from dreaming.fleet import keep_apart
 from dreaming.gates import in_words, of_ranked
-from dreaming.night import NightReport, PhaseReport, enabled, run_night
+from dreaming.night import NightReport, PhaseReport, run_night
 from memory.model import Phase
 from workspace.files import DryFiles
 
@@ -28,7 +28,7 @@ def night(common: Common, phases: tuple[str, ...], *, dry_run: bool, as_json: bo
     """Run the night and print one line a phase."""
     with stoppable(), common.open(dry=dry_run) as home:
         keep_apart(home.root, home.config)
-        chosen = tuple(Phase(name) for name in phases) or enabled(home)
+        chosen = tuple(Phase(name) for name in phases) or home.phases()
         report = run_night(home, phases=chosen, now=common.moment(home))
         diffs = home.files.diffs() if isinstance(home.files, DryFiles) else ()
     if as_json:
