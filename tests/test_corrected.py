@@ -125,3 +125,40 @@ def test_of_a_list_the_lines_that_are_over_stay_behind(house: House) -> None:
     asked(house, 3, "Kyoto", "Kyoto guide book and trip with Mika", "Kyoto shelf trip")
     house.night("2026-03-10T03:00")
     assert "Trip to Kyoto" not in house.read("MEMORY.md")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "questions"),
+    [
+        (
+            "The club meets on Tuesday at 7 in the library",
+            "Correction: the club meets on Thursday",
+            ("when does the club meet", "club meets day", "which day club meets"),
+        ),
+        (
+            "Müllabfuhr kommt jeden Dienstag, Tonnen bis 6 Uhr rausstellen",
+            "Korrektur: Müllabfuhr ist jetzt donnerstags",
+            ("Müllabfuhr", "wann kommt die Müllabfuhr", "Müllabfuhr Tag"),
+        ),
+    ],
+)
+def test_what_a_newer_correction_may_be_about_is_not_promoted_beside_it(
+    house: House, old: str, new: str, questions: tuple[str, ...]
+) -> None:
+    """The older line says more than the correction: promoted before it stays, and is not promoted after it."""
+    house.write("memory/2026-03-02.md", f"- {old}\n")
+    house.write("memory/2026-03-03.md", f"- {new}\n")
+    asked(house, 4, *questions)
+    assert [one.text for one in house.night("2026-03-07T03:00").promoted] == [new]
+    assert not house.night("2026-03-08T03:00").promoted
+    assert house.explain(old[:20], "2026-03-08T04:00").failed[0].name == "current"
+
+
+def test_what_says_more_than_its_correction_stays_where_it_was_promoted_before(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- The club meets on Tuesday at 7 in the library\n")
+    asked(house, 3, "when does the club meet", "club meets day", "which day club meets")
+    house.night("2026-03-06T03:00")
+    house.write("memory/2026-03-07.md", "- Correction: the club meets on Thursday\n")
+    asked(house, 8, "when does the club meet", "club meets day", "which day club meets")
+    house.night("2026-03-11T03:00")
+    assert [state for _, state in states(house)] == [State.IN_FORCE, State.IN_FORCE]

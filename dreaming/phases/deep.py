@@ -106,18 +106,24 @@ def _peer(one: Examined, night: Night) -> Kept:
 def _beside(one: Examined, peers: Claims, night: Night) -> Examined:
     """Return a candidate that passed every gate, judged beside the others: one that a newer one corrects is refused."""
     own = _said(one.candidate, one.exam.draft, night)
-    newer = [peer for peer in peers.near(own.claim) if _replaces(peer, own, night.lexicon)]
+    newer = [peer for peer in peers.near(own.claim) if _replaces(peer, own, night.lexicon, unsure=True)]
     if not newer:
         return one
     exam = replace(one.exam, outdated_by=newer[-1].claim.text)
     return Examined(exam=exam, gates=results(exam))
 
 
-def _replaces(new: Kept, old: Kept, lexicon: Lexicon) -> bool:
-    """Tell whether one line takes the place of another; of two that take each other's the later one is newer."""
+def _replaces(new: Kept, old: Kept, lexicon: Lexicon, *, unsure: bool = False) -> bool:
+    """Tell whether one line takes the place of another; of two that take each other's the later one is newer.
+
+    An `unsure` one may: what it may correct, but says more of, is not taken out for it, and not promoted beside it.
+    """
     if new.claim.day < old.claim.day or not may_correct(new.claim.text):
         return False
-    if judged(new.claim, old.claim, lexicon) is not Verdict.REPLACES:
+    verdict = judged(new.claim, old.claim, lexicon)
+    if unsure and verdict is Verdict.UNSURE:
+        return (new.claim.day, new.place) > (old.claim.day, old.place)
+    if verdict is not Verdict.REPLACES:
         return False
     same_day = new.claim.day == old.claim.day
     return not same_day or new.place > old.place or judged(old.claim, new.claim, lexicon) is not Verdict.REPLACES
@@ -156,7 +162,7 @@ def _said(candidate: Candidate, planned: Draft, night: Night) -> Kept:
 def _verdicts(own: Kept, lines: Claims, night: Night) -> _Verdicts:
     """Return which line the candidate corrects, or is corrected by; the last of several."""
     near = lines.near(own.claim)
-    newer = [kept for kept in near if _replaces(kept, own, night.lexicon)]
+    newer = [kept for kept in near if _replaces(kept, own, night.lexicon, unsure=True)]
     if newer:
         return _Verdicts(outdated_by=newer[-1].claim.text)
     older = [kept for kept in near if _replaces(own, kept, night.lexicon)]
