@@ -107,14 +107,17 @@ class _Desk:
         self.edited = edited(home, self.document.text)
         self.lines = list(lines_before(home, self.document.text, night))
         self.spent: set[StatementId] = set()
+        self.reviewed = home.config.memory.mode == "review"
+        self.proposed: list[Promotion] = []
         self.chosen: list[Promotion] = []
         self.refused: list[Refusal] = []
         self.revision = self._revised([])
 
     def meet(self, promotion: Promotion) -> None:
         """Go past what an earlier run of the night wrote: later candidates must not repeat it, as in that run."""
-        self.lines.append(promotion.text)
-        self.spent.update(promotion.statements)
+        self._remember(promotion)
+        if self.reviewed and promotion.state is State.PROPOSED:
+            self.proposed.append(promotion)  # it takes its room, though the file has not got it
 
     def add(self, made: Promotion | Refusal) -> bool:
         """Add a promotion if it has room; keep a refusal. Tell whether a slot was used."""
@@ -127,15 +130,19 @@ class _Desk:
             return False
         self.chosen.append(made)
         self.revision = attempt
-        self.meet(made)
+        self._remember(made)
         return True
+
+    def _remember(self, promotion: Promotion) -> None:
+        self.lines.append(promotion.text)
+        self.spent.update(promotion.statements)
 
     def fits(self, made: Promotion) -> bool:
         """Tell whether a promotion has room beside those that were chosen."""
         return not self._with(made).deferred
 
     def _with(self, made: Promotion) -> durable.Revision:
-        return self._revised([*self.chosen, made])
+        return self._revised([*self.proposed, *self.chosen, made])
 
     def _revised(self, promotions: Sequence[Promotion]) -> durable.Revision:
         return durable.revised(

@@ -43,6 +43,18 @@ def test_a_proposal_is_made_once(house: House) -> None:
     assert review(house, "--list").output.count("CR2450") == 1
 
 
+def test_what_was_proposed_keeps_its_room_when_the_night_goes_on(house: House) -> None:
+    """Else what did not fit beside it the first time is proposed the second time."""
+    house.write("memory/2026-03-01.md", "- Router lives in the attic\n")
+    for day, query in (("03", "where does the router live"), ("04", "router attic"), ("05", "attic router place")):
+        house.search(query, f"2026-03-{day}T11:00")
+    house.settings["memory.budget_chars"] = 270
+    assert len(house.night("2026-03-06T03:00").proposed) == 1
+    before = house.digests()
+    assert len(house.night("2026-03-06T04:00").proposed) == 1
+    assert house.digests() == before
+
+
 def test_what_is_accepted_stands_in_memory_as_a_night_would_have_written_it(house: House, tmp_path: Path) -> None:
     (proposal,) = house.night("2026-03-06T03:00").proposed
     result = review(house, "--accept", proposal.fragment[:8])
