@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 
 from dreaming.explain import is_memory, origins
@@ -259,7 +259,8 @@ def _last_undone(home: Home) -> tuple[_Plan, str]:
     if not undone:
         raise NothingToRedoError
     last = undone[-1]
-    changes = tuple(change for change in undone if (change.at, change.reason) == (last.at, last.reason))
+    together = takewhile(lambda pair: _is_of_one(*pair), pairwise(reversed(undone)))
+    changes = (*reversed([earlier for _, earlier in together]), last)
     by_id = home.promotions.by_id()
     effects = [e for change in changes for e in change.effects if _still(by_id.get(e.promotion), e)]
     moves = _Moves(
@@ -268,6 +269,11 @@ def _last_undone(home: Home) -> tuple[_Plan, str]:
         states={e.promotion: State(e.before) for e in effects if e.before != State.IN_FORCE},
     )
     return _Plan(night=last.night, changes=changes, moves=_free(home, moves)), last.reason
+
+
+def _is_of_one(change: Change, before: Change) -> bool:
+    """Tell whether one call made both changes: right after each other, for the same reason."""
+    return (change.id - 1, change.at, change.reason) == (before.id, before.at, before.reason)
 
 
 def _still(promotion: Promotion | None, effect: Effect) -> bool:

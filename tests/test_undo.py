@@ -567,3 +567,19 @@ def test_history_and_status_say_of_a_line_without_its_marker_what_the_record_wil
         assert set(now) == {"removed"}
         assert json.loads(said(house, "status", "--json"))["memory"]["in_force"] == 0
         said(house, "undo")  # which makes the record agree
+
+
+def test_what_was_taken_back_before_the_night_ran_anew_is_not_done_again_with_it(house: House) -> None:
+    """Even at the very same moment: only the last taking back is done again."""
+    garage(house)
+    at = "2026-03-06T03:00"
+    house.night(at)
+    with house.home() as home:
+        undo(home, None, now=moment(at))
+    house.write("memory/2026-03-05.md", BOAT)
+    house.night(at)
+    before = house.digests()
+    with house.home() as home:
+        undo(home, None, now=moment(at))
+        redo(home, now=moment(at))
+    assert house.digests() == before
