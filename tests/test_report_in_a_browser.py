@@ -227,7 +227,7 @@ def test_an_underlined_word_leads_to_its_source(visit: Open) -> None:
     target = (link.get_attribute("href") or "")[1:]
     link.click()
     view.locator(f"#{target}:focus").wait_for()
-    assert view.locator(f"#{target} a.place").get_attribute("href", timeout=SECOND)
+    assert view.locator(f"#{target} a.place").get_attribute("href", timeout=1000 * SECOND)
 
 
 def test_the_colours_follow_the_system_and_the_button(visit: Open) -> None:
