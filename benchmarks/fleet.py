@@ -32,7 +32,7 @@ embedder = "off"
 
 
 @click.command()
-@click.option("--workspaces", default=4, show_default=True, help="Workspaces to invent; the issue asks for 26.")
+@click.option("--workspaces", default=4, show_default=True, help="Workspaces to invent; the goal is set for 26.")
 @click.option("--fragments", default=500, show_default=True, help="Fragments of diaries in each; 5,000.")
 @click.option("--files", default=50, show_default=True, help="Transcripts in each; 500.")
 @click.option("--turns", default=4, show_default=True, help="Messages of people in each transcript.")
