@@ -69,6 +69,8 @@ def _code(command: Sequence[str], text: bytes, *, seconds: float) -> int:
 
 def _posted(hooks: Hooks, event: Event, text: bytes) -> tuple[str, ...]:
     """Post within the time, also where names are looked up for long, or an answer comes drop by drop."""
+    if not hooks.url:
+        return ()
     said: list[str] = []
     post = Thread(target=lambda: said.extend(_post(hooks, event, text)), name="hook", daemon=True)
     post.start()
@@ -80,8 +82,6 @@ def _posted(hooks: Hooks, event: Event, text: bytes) -> tuple[str, ...]:
 
 
 def _post(hooks: Hooks, event: Event, text: bytes) -> Iterator[str]:
-    if not hooks.url:
-        return
     request = Request(address(hooks.url, event), data=text, headers={"Content-Type": "application/json"}, method="POST")
     try:
         with closing(urlopen(request, timeout=hooks.timeout_seconds)):

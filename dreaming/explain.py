@@ -26,7 +26,7 @@ from dreaming.scoring import (
 from dreaming.timeline import Event, events
 from memory.journal import AskedOn, NightRecord
 from memory.model import Candidate, FragmentId, Kind, Mark
-from memory.promotions import Promotion, State
+from memory.promotions import LEFT, Promotion, State
 from workspace.sections import layout
 
 HOPELESS = frozenset({"origin", "clean", "stands_alone", "not_promoted", "current", "not_over", "source"})
@@ -37,8 +37,6 @@ NEAREST = 10
 MOST_QUESTIONS = 10
 """What takes more questions than this is not told in numbers."""
 GONE = "a text that is gone"
-LEFT = (State.DROPPED, State.SUPERSEDED)
-"""How a promotion ended that a night took to the archive."""
 _PLACE = re.compile(r"\S+\.(?:md(?::[0-9]+(?:-[0-9]+)?)?|jsonl(?:#L[0-9]+)?)", re.IGNORECASE)
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 

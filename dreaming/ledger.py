@@ -46,11 +46,11 @@ def yours(home: Home, among: Iterable[Promotion]) -> tuple[Promotion, ...]:
     return tuple(one for one in removed if not unmarked.isdisjoint(durable.said(f"- {durable.wording(one.text)}")))
 
 
-def _marked(home: Home) -> set[Key]:
-    return set(durable.standing(home.files.read(MEMORY).text))
+def _marked(home: Home) -> frozenset[Key]:
+    return durable.standing(home.files.read(MEMORY).text)
 
 
-def _differing(home: Home, written: set[Key]) -> Mapping[int, State]:
+def _differing(home: Home, written: frozenset[Key]) -> Mapping[int, State]:
     """Return by number how promotions stand by the markers of the file, where the record says otherwise."""
     spoken_of = home.promotions.spoken_of().values()
     corrected = {p.replaces for p in spoken_of if p.key in written and p.replaces is not None}
@@ -58,7 +58,7 @@ def _differing(home: Home, written: set[Key]) -> Mapping[int, State]:
     return {key: state for key, (recorded, state) in states.items() if state is not recorded}
 
 
-def _state(promotion: Promotion, written: set[Key], corrected: set[int]) -> State:
+def _state(promotion: Promotion, written: frozenset[Key], corrected: set[int]) -> State:
     if promotion.key in written:
         return State.IN_FORCE
     if promotion.state is not State.IN_FORCE:

@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import partial
 
+from dreaming.entries import archives
 from dreaming.history import Why, rewrite
 from dreaming.home import DREAMS, Home
 from dreaming.narrators.telling import PLAIN
-from dreaming.tell import Answer, answered, archive, archive_name, record
+from dreaming.tell import Answer, answered, archive, record
 from memory.model import Phase
 from memory.narratives import Narrative, Telling
 from memory.redaction import Redaction
@@ -171,8 +172,7 @@ def _standing(home: Home, telling: Telling, known: Sequence[Known]) -> dict[str,
 
 
 def _pages(home: Home) -> tuple[str, ...]:
-    archives = (home.root / "memory/archive").glob("DREAMS-[0-9][0-9][0-9][0-9].md")
-    return (DREAMS, *(archive_name(int(path.stem[-4:])) for path in sorted(archives)))
+    return (DREAMS, *archives(home))
 
 
 def _alike(page: str, text: str, telling: Telling) -> list[dreams.Entry]:

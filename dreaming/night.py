@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
 from dreaming import ledger, pages
+from dreaming.entries import standing
 from dreaming.hearing import Hearing, hear
 from dreaming.history import notice
 from dreaming.home import Home
 from dreaming.observe import Observation, observe
 from dreaming.progress import also_noted
 from dreaming.run import RUNS, Run
-from dreaming.tell import standing, tell
+from dreaming.tell import tell
 from memory.model import Phase
 from memory.promotions import Promotion, State
 from workspace.errors import WorkspaceError

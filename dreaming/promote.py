@@ -62,7 +62,8 @@ def _promote(home: Home, eligible: Sequence[Examined], *, night: date, now: date
             desk.refused.append(_too_many(one, limit))
         else:
             new = _promotion(home, one, desk, night=night)
-            if not isinstance(new, Refusal) and desk.fits(new):  # what did not fit the first time says so again
+            # What did not fit the first time says so again.
+            if before and not isinstance(new, Refusal) and desk.fits(new):
                 full = len(before) + len(desk.chosen) >= limit
                 new = _too_many(one, limit) if full else _beside(new, one, before.values())
             taken += desk.add(new)

@@ -9,7 +9,7 @@ from memory.hiding import hidden, placeholder
 from memory.language import language
 from memory.model import Chunk, Fragment, Kind
 from memory.redaction import Redaction
-from memory.trust import TASK, flaws, redacted
+from memory.trust import BOXED, flaws, redacted
 
 
 def remembered(chunk: Chunk, origin: Kind, lexicon: Lexicon, rules: Redaction) -> Fragment:
@@ -28,7 +28,7 @@ def remembered(chunk: Chunk, origin: Kind, lexicon: Lexicon, rules: Redaction) -
 
 
 def _task(chunk: Chunk) -> tuple[str, ...]:
-    return (TASK,) if chunk.boxed else ()
+    return (BOXED,) if chunk.boxed else ()
 
 
 def _without_secrets(chunk: Chunk, rules: Redaction) -> tuple[str, tuple[str, ...], str, tuple[str, ...]]:

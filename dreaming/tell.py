@@ -1,12 +1,13 @@
 """Telling a night: from what the phases decided to entries of the dream diary, at most one per phase."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import partial
 
+from dreaming.entries import archive_name
 from dreaming.history import Why, again, rewrite, write
 from dreaming.home import DREAMS, Home
 from dreaming.narrators.choice import chosen
@@ -29,7 +30,6 @@ REMEMBERED = 30
 """Entries the narrator looks back on, so as not to repeat itself."""
 PROMPTS = "memory/dreaming/prompts"
 """Where a workspace may keep prompts of its own."""
-ARCHIVES = "memory/archive"
 MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
@@ -238,22 +238,6 @@ def _graduate(home: Home, promotion: Promotion, night: date) -> Graduate:
     )
 
 
-def standing(home: Home, night: date) -> frozenset[Phase]:
-    """Return the phases whose entries of a night stand in the diary or its archives, in whatever words."""
-    written = [one for one in home.narratives.told(night=night) if one.written and not one.taken_back]
-    own = {one.phase: dreams.entry_of(one.stamp, one.prose) for one in written}
-    there = set(_standing(home)) if own else set()
-    reworded = {entry.stamp for entry in there - set(own.values())}
-    return frozenset(phase for phase, entry in own.items() if entry in there or entry.stamp in reworded)
-
-
-def _standing(home: Home) -> Iterator[dreams.Entry]:
-    folder = home.root / ARCHIVES
-    for name in (DREAMS, *(f"{ARCHIVES}/{path.name}" for path in folder.glob("DREAMS-[0-9][0-9][0-9][0-9].md"))):
-        with suppress(WorkspaceError):
-            yield from dreams.entries(home.files.read(name).text, archived=name != DREAMS)
-
-
 def _write(home: Home, *, night: date, now: datetime) -> None:
     """Bring into the file what it has not got yet, and tonight's entries again when the whole diary is gone."""
     new = list(home.narratives.unwritten())
@@ -275,11 +259,6 @@ def _write_new(home: Home, new: Sequence[Narrative], *, night: date, now: dateti
     with home.store.writing():
         for entry in new:
             home.narratives.wrote(entry.night, entry.phase)
-
-
-def archive_name(year: int) -> str:
-    """Return the name of the file that keeps the entries which had to make room in a year."""
-    return f"{ARCHIVES}/DREAMS-{year}.md"
 
 
 def archive(home: Home, *, now: datetime) -> None:

@@ -8,6 +8,7 @@ from functools import partial
 from itertools import pairwise, takewhile
 from pathlib import Path
 
+from dreaming.entries import archives
 from dreaming.explain import is_memory, origins
 from dreaming.history import REDO, UNDO, Why, digest, note, notice, standing, write
 from dreaming.home import DREAMS, MEMORY, Home, archive_name
@@ -15,7 +16,7 @@ from dreaming.ledger import is_reworded, line_of, recover, yours
 from dreaming.places import named
 from memory.changes import Change, Effect
 from memory.model import Phase
-from memory.promotions import HOLDING, TAKEN_BACK, Key, Promotion, State
+from memory.promotions import HOLDING, LEFT, TAKEN_BACK, Key, Promotion, State
 from memory.trust import redacted
 from workspace import dreams, durable
 from workspace.files import Document
@@ -23,8 +24,6 @@ from workspace.lock import lock
 from workspace.sections import layout
 
 NIGHTLY = frozenset({"promotions", "sections", "entries", "archive", "doctor"})
-LEFT = (State.DROPPED, State.SUPERSEDED)
-"""How a promotion ended that left the file for another one."""
 REPORTS = "memory/dreaming"
 PHASES = tuple(Phase)
 
@@ -455,8 +454,8 @@ def _diary_before(home: Home, plan: _Plan, text: str) -> str:
 def _diary_again(home: Home, plan: _Plan, text: str) -> str:
     """Return the dream diary with the entries of a night among the others, and with its sections if none came since."""
     every = home.narratives.told(limit=-1)
-    archives = [home.files.read(f"memory/archive/{path.name}").text for path in _dream_archives(home)]
-    kept = {entry for archive in archives for entry in dreams.entries(archive, archived=True)}
+    moved = [home.files.read(name).text for name in archives(home)]
+    kept = {entry for archive in moved for entry in dreams.entries(archive, archived=True)}
     for entry in reversed([one for one in every if one.night == plan.night and one.taken_back]):
         mine = (entry.night, PHASES.index(entry.phase))
         later = [dreams.entry_of(o.stamp, o.prose) for o in every if (o.night, PHASES.index(o.phase)) > mine]
@@ -464,10 +463,6 @@ def _diary_again(home: Home, plan: _Plan, text: str) -> str:
             text = dreams.with_entry(text, entry.stamp, entry.prose, before=later)
     own = [change for change in plan.changes if change.file == DREAMS]
     return _with_sections(home, text, own[0], own[-1]) if own else text
-
-
-def _dream_archives(home: Home) -> list[Path]:
-    return sorted((home.root / "memory/archive").glob("DREAMS-[0-9][0-9][0-9][0-9].md"))
 
 
 def _with_sections(home: Home, text: str, first: Change, last: Change) -> str:

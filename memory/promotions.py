@@ -31,6 +31,8 @@ class State(StrEnum):
 
 HOLDING = (State.PLANNED, State.PROPOSED, State.IN_FORCE, State.REMOVED)
 """While a promotion is in one of these, its statements are not promoted again."""
+LEFT = (State.DROPPED, State.SUPERSEDED)
+"""How a promotion ended that left `MEMORY.md` for the archive."""
 TAKEN_BACK = frozenset({State.UNDONE, State.REJECTED})
 """What the user took back is no result of its night any more."""
 

@@ -16,13 +16,13 @@ OWN_OUTPUT = "own-output"
 ORDERS = "orders"
 MACHINE = "machine-text"
 UNSCANNED = "unscanned"
-TASK = "task"
+BOXED = "task"
 IN_WORDS = {
     OWN_OUTPUT: "quotes a marker or report of this program",
     ORDERS: "gives orders to an agent",
     MACHINE: "is what a program wrote for programs",
     QUOTED: "was written by somebody else",
-    TASK: "is a task with a box to tick, over once it is done",
+    BOXED: "is a task with a box to tick, over once it is done",
     f"{SECRET}:{UNSCANNED}": "could not be scanned for secrets",
 }
 """What is wrong with a text, after “it”; of a secret the kind is named too."""
