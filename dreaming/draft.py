@@ -8,20 +8,15 @@ from importlib.resources import files
 
 from memory.concepts import Lexicon, informative, words
 from memory.markdown import joined
-from memory.model import Candidate, Fragment, Style
-from memory.quality import unfit
+from memory.model import Candidate, Style
+from memory.writable import headed, writable
 
 CHARACTERS_PER_TOKEN = 3.2
 TOKENS_PER_CJK_CHARACTER = 0.75
 TOKENS_PER_THAI_CHARACTER = 0.42
 """Measured against a real vocabulary; four characters a token is 66 % off for Chinese."""
-ALONE_CHARACTERS_CJK = 6
-ALONE_WORDS = 4
-"""A shorter line needs its heading to mean something."""
 SHARED_WORDS = 2
 """A neighbouring sentence that shares this many telling words with a statement is about the same thing."""
-LEANING = frozenset({"anaphor", "empty", "fragment", "lead-in", "word"})
-"""Rules of the quality gate that a sentence of a paragraph may break: what it lacks stands beside it."""
 _CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]")
 _THAI = re.compile(r"[\u0e00-\u0e7f]")
 _SENTENCE_END = re.compile(r"(?<=[。！？；!?])|(?<=[.;])(?=\s)")
@@ -38,7 +33,7 @@ class Draft:
 def draft(candidate: Candidate) -> Draft:
     """Return what the votes chose of a candidate, without what was promoted before and what does not stand alone."""
     fragment = candidate.fragment
-    places = voted(candidate.votes, candidate.promoted, among=fit_places(fragment))
+    places = voted(candidate.votes, candidate.promoted, among=writable(fragment))
     first = {fragment.statements[n]: n for n in reversed(places)}
     chosen = tuple(n for n in places if first[fragment.statements[n]] == n)
     body = composed([fragment.statements[n] for n in chosen], fragment.style)
@@ -48,27 +43,6 @@ def draft(candidate: Candidate) -> Draft:
 def composed(statements: Sequence[str], style: Style) -> str:
     """Return statements as one text, the way a chunk of that style joins its lines."""
     return joined(statements) if style is Style.PARAGRAPH else "; ".join(statements)
-
-
-def headed(heading: str, body: str) -> str:
-    """Return the body, with its heading in front when it does not read alone."""
-    return f"{heading}: {body}" if heading and not reads_alone(body) else body
-
-
-def fit_places(fragment: Fragment) -> tuple[int, ...]:
-    """Return the statements that may be written; all when none may, so that the gate says why.
-
-    A list or a table is only a neighbourhood: each of its lines must stand alone. Sentences of a paragraph may lean.
-    """
-    every = tuple(range(len(fragment.statements)))
-    if fragment.style is Style.PARAGRAPH:
-        return tuple(n for n in every if stands_beside(fragment.statements[n])) or every
-    return tuple(n for n in every if not unfit(headed(fragment.heading, fragment.statements[n]))) or every
-
-
-def stands_beside(sentence: str) -> bool:
-    """Tell whether a sentence may be written beside others: it stands alone, or speaks of what they say."""
-    return unfit(sentence) in {"", *LEANING}
 
 
 def voted(
@@ -126,14 +100,6 @@ def tokens(text: str) -> float:
     cjk, thai = len(_CJK.findall(text)), len(_THAI.findall(text))
     other = len(text) - cjk - thai
     return cjk * TOKENS_PER_CJK_CHARACTER + thai * TOKENS_PER_THAI_CHARACTER + other / CHARACTERS_PER_TOKEN
-
-
-def reads_alone(text: str) -> bool:
-    """Tell whether a line means something without its heading: long enough, and not beginning with "it" or "this"."""
-    cjk, latin = len(_CJK.findall(text)), len(re.findall(r"[^\W\d_]{2,}", _CJK.sub(" ", text)))
-    long_enough = cjk + 2 * latin >= ALONE_CHARACTERS_CJK if cjk else latin >= ALONE_WORDS
-    first = next(iter(words(text)), "")
-    return long_enough and first not in _word_list("dangling") and not text.rstrip().endswith((":", "："))
 
 
 def _explains(sentence: str, body: str, lexicon: Lexicon) -> bool:

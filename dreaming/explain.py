@@ -212,10 +212,10 @@ def nothing_near(home: Home, *, now: datetime) -> str:
 
 def written_of(home: Home, found: Sequence[Examined]) -> Mapping[FragmentId, Life]:
     """Return what was ever written of fragments, and the rest of their lives, from the rows that the exams add up."""
-    ids = [one.candidate.id for one in found]
+    fragments = {one.candidate.id: one.candidate.fragment for one in found}
     until = max((one.exam.tonight for one in found), default=date.min)
-    asked, marks = home.journal.asked(ids, until=until), home.journal.marks(ids, until=until)
-    written: dict[FragmentId, list[Promotion]] = {one: [] for one in ids}
+    asked, marks = home.journal.asked(fragments, until=until), home.journal.marks(list(fragments), until=until)
+    written: dict[FragmentId, list[Promotion]] = {one: [] for one in fragments}
     for promotion in agreed(home).values():
         if promotion.fragment in written:
             written[promotion.fragment].append(promotion)

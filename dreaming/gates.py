@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
 
-from dreaming.draft import Draft, headed
+from dreaming.draft import Draft
 from dreaming.scoring import Score, age_days
 from memory.model import Candidate, Kind, Style
 from memory.quality import LEAD_IN, TASK, explained, names_tasks, unfit
 from memory.trust import told
+from memory.writable import headed
 
 OWN_ORIGINS = frozenset(Kind)
 """Text of people and their agents; this program's own output never becomes a fragment of another kind."""

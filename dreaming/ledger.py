@@ -10,7 +10,7 @@ from dreaming.home import MEMORY, Home
 from dreaming.known import Kept, TakenBack, known_as_taken_back
 from dreaming.rereading import standing
 from memory.corrections import Claim
-from memory.model import Candidate, place
+from memory.model import Candidate, StatementId, place
 from memory.promotions import TAKEN_BACK, Key, Promotion, State, numbered
 from memory.trust import redacted
 from workspace import durable
@@ -139,6 +139,13 @@ def taken_back(home: Home, *, now: datetime, tonight: date | None = None) -> Tak
     found = home.store.candidates([one.fragment for one in latest], until=home.local_date(now))
     alive = {candidate.id for candidate in found if candidate.sightings}
     return known_as_taken_back((one.fragment, one.text) for one in latest if one.fragment in alive)
+
+
+def unwanted(home: Home, night: date) -> frozenset[StatementId]:
+    """Return the statements that the user took back, rejected or removed before a night: none is a reason to add."""
+    gone = (State.REMOVED, *TAKEN_BACK)
+    spoken_of = home.promotions.spoken_of(but=night).values()
+    return frozenset(statement for one in spoken_of if one.state in gone for statement in one.statements)
 
 
 def known_before(home: Home, night: date | None) -> list[str]:

@@ -8,7 +8,7 @@ from functools import partial
 from dreaming.history import Why, again, write
 from dreaming.home import MEMORY, Home, archive_name
 from dreaming.known import known
-from dreaming.ledger import edited, line_of, lines_before, made, recover
+from dreaming.ledger import edited, line_of, lines_before, made, recover, unwanted
 from dreaming.phases.deep import Examined, repeated
 from dreaming.rereading import standing, written
 from memory.changes import Effect
@@ -108,6 +108,7 @@ class _Desk:
         self.edited = edited(home, self.document.text)
         self.lines = list(lines_before(home, self.document.text, night))
         self.spent: set[StatementId] = set()
+        self.unwanted = unwanted(home, night)
         self.reviewed = home.config.memory.mode == "review"
         self.proposed: list[Promotion] = []
         self.chosen: list[Promotion] = []
@@ -219,7 +220,7 @@ def _promotion(home: Home, one: Examined, desk: _Desk, *, night: date) -> Promot
     there = None if twin else standing(home, candidate)
     if twin is None and there is None:
         return _refused(candidate, "source", "source gone: the statement was edited or deleted")
-    made = None if there is None else written(home, candidate.fragment, there, positions)
+    made = None if there is None else written(home, candidate.fragment, there, positions, unwanted=desk.unwanted)
     twin = twin or (said.repeated(made.text) if made else None)
     if twin or there is None or made is None:
         return _said_already(candidate.id, twin)

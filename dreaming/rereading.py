@@ -1,10 +1,10 @@
 """Reading a source again before a promotion: whether the statement stands there still, and what belongs to it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
-from dreaming.draft import composed, cut, headed, stands_beside, tokens, with_reasons
+from dreaming.draft import composed, cut, tokens, with_reasons
 from dreaming.hearing import said_at, said_chunks
 from dreaming.home import Home
 from dreaming.remembering import remembered
@@ -15,6 +15,7 @@ from memory.model import Candidate, Chunk, Fragment, Kind, Sighting, Statement, 
 from memory.quality import unfit
 from memory.sentences import ends_sentence
 from memory.trust import flaws
+from memory.writable import headed, stands_beside
 from workspace import diary
 from workspace.errors import UnreadableError
 
@@ -64,10 +65,18 @@ class Written:
     beside: tuple[StatementId, ...]
 
 
-def written(home: Home, fragment: Fragment, standing: Standing, positions: Sequence[int]) -> Written:
+def written(
+    home: Home,
+    fragment: Fragment,
+    standing: Standing,
+    positions: Sequence[int],
+    *,
+    unwanted: Collection[StatementId] = (),
+) -> Written:
     """Return the drafted statements with the rest of their sentence, their reasons, and the heading where needed.
 
-    What is added passes the same gate: nothing is, that does not leave a statement that stands alone.
+    What is added passes the same gate: nothing is, that does not leave a statement that stands alone, and no reason is,
+    that is `unwanted`.
     """
     most = home.config.deep.max_snippet_tokens
     body = composed([fragment.statements[n] for n in positions], fragment.style)
@@ -78,11 +87,12 @@ def written(home: Home, fragment: Fragment, standing: Standing, positions: Seque
             break
         body, beside, after = joined([body, after[0].text]), [*beside, after[0]], after[1:]
     if fragment.style is Style.PARAGRAPH:
-        above = list(takewhile(stands_beside, (one.text for one in reversed(before))))
-        texts = above[::-1], list(takewhile(stands_beside, (one.text for one in after)))
+        above = list(takewhile(lambda one: _may_stand(one, unwanted), reversed(before)))[::-1]
+        below = list(takewhile(lambda one: _may_stand(one, unwanted), after))
+        texts = [one.text for one in above], [one.text for one in below]
         told = with_reasons(body, *texts, lexicon=home.lexicon, max_tokens=most)
         if not flaws(f"{fragment.heading}: {told}", home.redaction) and not unfit(told):
-            body, beside = told, [*beside, *(one for one in (*before, *after) if one.text in told)]
+            body, beside = told, [*beside, *(one for one in (*above, *below) if one.text in told)]
     whole = headed(fragment.heading, body)
     used = [*(standing.chunk.statements[n] for n in positions), *(one.statement for one in beside)]
     return Written(
@@ -101,6 +111,10 @@ class Neighbour:
     text: str
     statement: Statement
     continues: bool
+
+
+def _may_stand(neighbour: Neighbour, unwanted: Collection[StatementId]) -> bool:
+    return stands_beside(neighbour.text) and neighbour.id not in unwanted
 
 
 _Place = tuple[str, Statement, StatementId]

@@ -44,6 +44,14 @@ class NotMarkedError(NothingToUndoError):
         Exception.__init__(self, _not_marked(text))
 
 
+class SeveralMeantError(NothingToUndoError):
+    """What should be taken back begins the ids of several promotions; none was."""
+
+    def __init__(self, what: str, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+        Exception.__init__(self, f"“{what}” may mean each of {', '.join(names)}; name one of them, or its line")
+
+
 class NothingToRedoError(Exception):
     """Nothing was taken back that is not in force again."""
 
@@ -136,10 +144,10 @@ class _Step:
 
 
 def undo(home: Home, what: str | None, *, now: datetime) -> TakenBack:
-    """Take back a night by its date, promotions by the beginning of their id or their lines, or else the last night.
+    """Take back a night by its date, a promotion by the beginning of its id, lines by their place, or the last night.
 
-    Raise NothingToUndoError, NotPromotedError, NoSuchLinesError, ConflictError, HeldError or a WorkspaceError. What
-    fails on the way is finished by the next undo.
+    Raise NothingToUndoError, which may be a NotMarkedError or a SeveralMeantError, NotPromotedError, NoSuchLinesError,
+    ConflictError, HeldError or a WorkspaceError. What fails on the way is finished by the next undo.
     """
     with lock(home.root, now=now):
         recover(home, now=now)
@@ -204,15 +212,19 @@ def _planned(home: Home, what: str | None) -> _Plan:
 
 
 def _of_promotions(home: Home, what: str) -> _Plan:
-    if is_memory(what) and named(what).start is not None:
+    by_line = is_memory(what) and named(what).start is not None
+    if by_line:
         meant = [one.promotion for one in origins(home, what)]
     else:
-        meant = [p for p in home.promotions.all() if len(what) >= 4 and p.name.startswith(what)]
+        begun = [p for p in home.promotions.all() if len(what) >= 4 and p.name.startswith(what)]
+        meant = [p for p in begun if p.name == what] or begun
     found, unmarked = tuple(p for p in meant if p.state is State.IN_FORCE), yours(home, meant)
     if not found and unmarked:
         raise NotMarkedError(unmarked[-1], _hidden(home, unmarked[-1].text))
     if not found:
         raise NothingToUndoError(what)
+    if not by_line and len(found) > 1:
+        raise SeveralMeantError(what, [f"{one.name} (“{_hidden(home, one.text)}”)" for one in found])
     states = dict.fromkeys((one.id for one in found), State.UNDONE)
     moves = _Moves(out=found, back=_corrected(home, found), states=states)
     return _Plan(night=None, changes=(), moves=_free(home, moves), yours=unmarked)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from memory.model import FragmentId, Mark, Phase
+from memory.model import Fragment, FragmentId, Mark, Phase
 from memory.rows import stamp
-from memory.store import Store, sql
+from memory.store import Store, sql, withheld
 
 Dates = tuple[date, ...]
 
@@ -224,14 +224,21 @@ class Journal:
             own[Mark(mark)] = (*own[Mark(mark)], date.fromisoformat(night))
         return found
 
-    def asked(self, fragments: Sequence[FragmentId], *, until: date) -> Mapping[FragmentId, tuple[AskedOn, ...]]:
+    def asked(
+        self, fragments: Mapping[FragmentId, Fragment], *, until: date
+    ) -> Mapping[FragmentId, tuple[AskedOn, ...]]:
         """Return the days on which fragments were asked for, oldest first; their sums are those of the evidence."""
         counted, _, _ = sql("evidence").rpartition("\nSELECT\n")  # the rows that the evidence adds up
         rows = self.connection.execute(
             f"{counted} SELECT wanted.id, counted.day, sum(counted.kind = 'recall'), sum(counted.kind = 'grounded')"
             " FROM wanted JOIN counted ON counted.key = wanted.key WHERE counted.kind <> 'sighting'"
             " GROUP BY wanted.key, counted.day ORDER BY counted.day",
-            {"ids": json.dumps(list(fragments)), "until": until.isoformat(), "tonight": None},
+            {
+                "ids": json.dumps(list(fragments)),
+                "until": until.isoformat(),
+                "tonight": None,
+                "withheld": withheld(fragments),
+            },
         ).fetchall()
         found: dict[FragmentId, tuple[AskedOn, ...]] = dict.fromkeys(fragments, ())
         for fragment, day, recalls, grounded in rows:

@@ -1,5 +1,6 @@
 """The recall store: fragments, where they stand, and the votes they got, in one SQLite file."""
 
+import json
 import os
 import sqlite3
 import time
@@ -17,8 +18,9 @@ from unicodedata import category, normalize
 from sqlite_utils import Database
 
 from memory import schema
-from memory.model import Candidate, Evidence, FragmentId, PhaseHistory, StatementId
+from memory.model import Candidate, Evidence, Fragment, FragmentId, PhaseHistory, StatementId
 from memory.rows import as_evidence, as_fragment, as_history, as_sighting, grouped, is_cjk, listed, stamp
+from memory.writable import writable
 
 BUSY_SECONDS = 60.0
 """How long a writer waits for another one before it gives up; a first night commits far more often."""
@@ -262,8 +264,8 @@ class Store:
     ) -> tuple[Candidate, ...]:
         """Return the fragments with all that speaks for them, and the phases up to a night, in the order of `ids`.
 
-        Votes for statements that were promoted no longer count, unless all are promoted; what was promoted `tonight`
-        counts as not yet promoted.
+        Votes for statements that were promoted no longer count, unless all are promoted, and those for statements that
+        may not be written do not either; what was promoted `tonight` counts as not yet promoted.
         """
         found: dict[FragmentId, Candidate] = {}
         for start in range(0, len(ids), 5000):
@@ -271,27 +273,32 @@ class Store:
         return tuple(found[i] for i in ids if i in found)
 
     def _candidates(self, ids: Sequence[FragmentId], until: date, tonight: date | None) -> dict[FragmentId, Candidate]:
-        wanted = {
+        wanted: dict[str, str | None] = {
             "ids": listed(ids),
             "until": until.isoformat(),
             "tonight": None if tonight is None else tonight.isoformat(),
         }
-        evidence = {row[0]: as_evidence(row) for row in self.db.conn.execute(sql("evidence"), wanted)}
         history = {row[0]: as_history(row) for row in self.db.conn.execute(sql("history"), wanted)}
         sightings = grouped(self.db.conn.execute(sql("sightings"), wanted), as_sighting)
         statements = grouped(self.db.conn.execute(sql("statements"), wanted), tuple)
-        found = {}
-        for row in self.db.conn.execute(sql("fragments"), wanted):
-            key, own = FragmentId(row[0]), statements[row[0]]
-            found[key] = Candidate(
-                fragment=as_fragment(row, own),
+        fragments = {
+            FragmentId(row[0]): as_fragment(row, statements[row[0]])
+            for row in self.db.conn.execute(sql("fragments"), wanted)
+        }
+        asked_for = {key: one for key, one in fragments.items() if any(s[1] for s in statements[key])}
+        wanted["withheld"] = withheld(asked_for)
+        evidence = {row[0]: as_evidence(row) for row in self.db.conn.execute(sql("evidence"), wanted)}
+        return {
+            key: Candidate(
+                fragment=fragment,
                 evidence=evidence.get(key, Evidence()),
                 history=history.get(key, PhaseHistory()),
                 sightings=tuple(sightings.get(key, ())),
-                votes=tuple(int(s[1]) for s in own),
-                promoted=tuple(None if s[2] is None else date.fromisoformat(s[2]) for s in own),
+                votes=tuple(int(s[1]) for s in statements[key]),
+                promoted=tuple(None if s[2] is None else date.fromisoformat(s[2]) for s in statements[key]),
             )
-        return found
+            for key, fragment in fragments.items()
+        }
 
     def statements(self, ids: Sequence[FragmentId]) -> dict[FragmentId, list[tuple[StatementId, str]]]:
         """Return id and text of the statements of fragments, in their order."""
@@ -313,6 +320,17 @@ class Store:
 
     def _one(self, statement: str, **values: object) -> Any:
         return self.db.conn.execute(statement, values).fetchone()
+
+
+def withheld(fragments: Mapping[FragmentId, Fragment]) -> str:
+    """Return the statements of fragments that may not be written, as the evidence leaves them out: ids, positions."""
+    left_out = [
+        (key, n)
+        for key, fragment in fragments.items()
+        if len(fragment.statements) > 1
+        for n in sorted({*range(len(fragment.statements))} - {*writable(fragment)})
+    ]
+    return json.dumps(left_out)
 
 
 COUNTED = ("fragments", "standing", "sightings", "recalls", "sources")

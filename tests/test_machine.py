@@ -41,6 +41,7 @@ PAGES = (MEMORY, DREAMS)
 SAID = (
     "- Garage panel takes a CR2450 cell",
     "- Boat is called Kestrel",
+    "- Which boat is called Kestrel?",
     "- The chess club meets on Tuesday at the library",
     "- Correction: the chess club meets on Thursday at the library",
     "- Correction: the chess club meets on Sunday at the library",
@@ -356,7 +357,7 @@ class Life(RuleBasedStateMachine):
 
     @rule(which=PICK)
     def take_back(self, which: int) -> None:
-        standing = [p.fragment[:8] for p in self._promotions(State.IN_FORCE)]
+        standing = [p.name for p in self._promotions(State.IN_FORCE)]
         what = _picked([None, *standing, None, *sorted({str(night) for night in self.nights})], which)
         before, ready = self._pages(), not self.crashed
         try:
@@ -476,11 +477,11 @@ class Life(RuleBasedStateMachine):
         assert isinstance(budget, int)
         written = {p.key: durable.wording(p.text) for p in self._promotions(State.IN_FORCE)}
         free = [
-            (own.written.key, own.written.statements)
+            own.written.mark
             for own in layout(text).own
             if own.written.day not in (None, night)
             and not own.hangs
-            and written[own.written.key, own.written.statements] == own.written.text
+            and written.get(own.written.mark) == own.written.text  # a marker that lost its line is the user's
         ]
         assert len(text) <= budget or len(durable.without(text, free)) > budget
 
@@ -496,7 +497,7 @@ class Life(RuleBasedStateMachine):
         """Ask the rows themselves: votes count from when a promotion of the same statement ended."""
         with self.house.home() as home:
             for promotion in new:
-                (votes,) = home.store.db.conn.execute(ASKED_FOR, {"fragment": promotion.fragment}).fetchone()
+                (votes,) = home.store.db.conn.execute(ASKED_FOR, {"promotion": promotion.id}).fetchone()
                 assert votes >= 2, promotion.text
 
     def _new(self, known: Sequence[Promotion]) -> list[Promotion]:
@@ -508,13 +509,13 @@ class Life(RuleBasedStateMachine):
 
 
 ASKED_FOR = """
-    SELECT count(DISTINCT signal.query_hash || signal.day)
-    FROM signal JOIN statement ON statement.id = signal.statement
-    JOIN fragment ON fragment.key = statement.fragment
-    WHERE fragment.id = :fragment AND signal.kind <> 'sighting' AND signal.at > coalesce((
+    SELECT count(DISTINCT signal.query_hash || signal.day) AS votes
+    FROM signal JOIN promoted_statement AS said ON said.statement = signal.statement
+    WHERE said.promotion = :promotion AND signal.kind <> 'sighting' AND signal.at > coalesce((
         SELECT max(ended_at) FROM promotion JOIN promoted_statement ON promotion.id = promoted_statement.promotion
         WHERE promoted_statement.statement = signal.statement AND state IN ('dropped', 'undone', 'rejected')
     ), '')
+    GROUP BY signal.statement ORDER BY votes DESC LIMIT 1
 """
 
 

@@ -1,6 +1,7 @@
 """Taking back: a night or a promotion leaves the files and the store, the user's text never does."""
 
 import json
+import re
 from datetime import date
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from dreaming.undo import (
     NothingToRedoError,
     NothingToUndoError,
     NotMarkedError,
+    SeveralMeantError,
     TakenBack,
     redo,
     undo,
@@ -583,3 +585,52 @@ def test_what_was_taken_back_before_the_night_ran_anew_is_not_done_again_with_it
         undo(home, None, now=moment(at))
         redo(home, now=moment(at))
     assert house.digests() == before
+
+
+FIT_AND_UNFIT = "- still flaky: test_invoice_pdf needs Chrome 126\n- which invoices are done today?\n"
+TWO_SENTENCES = "The kiln is fired to cone six.\nIt has to cool for a day because the glaze of the kiln crazes else.\n"
+
+
+def test_votes_for_what_may_not_be_written_do_not_bring_back_what_was_taken_back(house: House) -> None:
+    house.write("memory/2026-03-02.md", FIT_AND_UNFIT)
+    for day in ("03", "04", "05"):
+        asked(house, f"2026-03-{day}", f"test_invoice_pdf chrome {day}", f"done invoices today {day}")
+    house.night("2026-03-06T03:00")
+    assert "- still flaky: test_invoice_pdf" in house.read("MEMORY.md")
+    took_back(house, None, "2026-03-06T09:00")
+    again = house.explain("flaky", "2026-03-07T03:00")
+    assert again.exam.recalls == 0
+    house.night("2026-03-07T03:00")
+    assert "flaky" not in house.read("MEMORY.md")
+
+
+def test_what_was_taken_back_or_deleted_is_not_written_again_beside_another_line(house: House) -> None:
+    house.write("memory/2026-03-02.md", TWO_SENTENCES)
+    asked(house, "2026-03-03", "glaze crazes", "cool for a day glaze")
+    asked(house, "2026-03-04", "kiln glaze crazes cool")
+    house.night("2026-03-05T03:00")
+    assert "glaze of the kiln crazes" in house.read("MEMORY.md")
+    took_back(house, None, "2026-03-05T09:00")
+    asked(house, "2026-03-06", "fired to cone six", "cone six fired kiln")
+    asked(house, "2026-03-07", "what is cone six fired to")
+    report = house.night("2026-03-08T03:00")
+    assert [one.text for one in report.promoted] == ["The kiln is fired to cone six."]
+
+
+def test_an_id_of_several_promotions_takes_back_none_and_names_them(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- Garage panel takes a CR2450 cell\n- Boat in the garage is called Kestrel\n")
+    asked(house, "2026-03-03", "panel CR2450 cell", "CR2450 panel takes", "which cell CR2450")
+    house.night("2026-03-04T03:00")
+    asked(house, "2026-03-05", "boat Kestrel called", "Kestrel boat", "what is the boat called Kestrel")
+    house.night("2026-03-06T03:00")
+    before = house.digests()
+    with house.home() as home:
+        first, second = home.promotions.all(State.IN_FORCE)
+    assert first.fragment == second.fragment
+    both = f"{first.name} (“{first.text}”), {second.name} (“{second.text}”)"
+    with pytest.raises(SeveralMeantError, match=re.escape(both)):
+        took_back(house, first.fragment, "2026-03-06T09:00")
+    assert house.digests() == before
+    took_back(house, second.name, "2026-03-06T10:00")
+    assert "CR2450" in house.read("MEMORY.md")
+    assert "Kestrel" not in house.read("MEMORY.md")

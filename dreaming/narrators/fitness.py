@@ -2,11 +2,12 @@
 
 from itertools import pairwise
 
-from dreaming.draft import composed, stands_beside
+from dreaming.draft import composed
 from memory.markdown import joined
 from memory.model import Fragment, Style
 from memory.quality import unfit
 from memory.sentences import sentence_ends
+from memory.writable import stands_beside
 
 UNREADABLE = "\ufffd"
 """Stands where bytes made no character."""

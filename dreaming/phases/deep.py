@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from dreaming.config import Config
-from dreaming.draft import Draft, composed, draft, headed
+from dreaming.draft import Draft, composed, draft
 from dreaming.gates import Exam, GateResult, Thresholds, results
 from dreaming.known import Claims, Kept, Known, claims
 from dreaming.phases.night import Night
@@ -14,6 +14,7 @@ from memory.concepts import Lexicon
 from memory.corrections import Claim, Verdict, judged, may_correct
 from memory.events import ended
 from memory.model import Candidate, Style
+from memory.writable import headed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

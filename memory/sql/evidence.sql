@@ -1,18 +1,27 @@
 -- What do the signals of each wanted fragment add up to, to the end of a day? Votes for what was promoted on other
--- nights are spent. A list is as good as its most asked-for statement: questions about others say nothing of that one.
+-- nights are spent, and those for what may not be written (:withheld) say nothing of the rest. A list is as good as its
+-- most asked-for statement: questions about others say nothing of that one.
 WITH wanted (key, id, is_list) AS (
     SELECT key, id, style <> 'paragraph' FROM fragment WHERE id IN (SELECT value FROM json_each(:ids))
 ),
 spent (statement) AS (
     SELECT statement FROM held WHERE night IS NOT :tonight AND (ended_on IS NULL OR ended_on = :tonight)
 ),
+withheld (id, position) AS (
+    SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(:withheld)
+),
+writable (key, position, statement, is_list) AS (
+    SELECT wanted.key, statement.position, statement.id, wanted.is_list
+    FROM wanted JOIN statement ON statement.fragment = wanted.key
+    WHERE (wanted.id, statement.position) NOT IN (SELECT id, position FROM withheld)
+),
 open (key, position, statement, is_list) AS (
-    SELECT own.fragment, own.position, own.id, wanted.is_list
-    FROM wanted JOIN statement AS own ON own.fragment = wanted.key
-    WHERE own.id NOT IN (SELECT statement FROM spent)
+    SELECT own.key, own.position, own.statement, own.is_list
+    FROM writable AS own
+    WHERE own.statement NOT IN (SELECT statement FROM spent)
        OR NOT EXISTS (
-        SELECT 1 FROM statement AS other
-        WHERE other.fragment = own.fragment AND other.id NOT IN (SELECT statement FROM spent)
+        SELECT 1 FROM writable AS other
+        WHERE other.key = own.key AND other.statement NOT IN (SELECT statement FROM spent)
        )
 ),
 ranked (key, statement, is_list, place) AS (
