@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dreaming.timeline import Event, Stood
     from dreaming.undo import TakenBack
     from memory.journal import NightRecord
-    from memory.model import FragmentId
+    from memory.model import Evidence, FragmentId
     from memory.promotions import Promotion
     from workspace.append import Appended
     from workspace.dreams import Entry
@@ -110,6 +110,9 @@ def _origin(one: "Origin") -> Document:
         **_promoted(promotion),
         "boost": promotion.boost,
         "components": dict(promotion.components),
+        "formulas": [asdict(part) for part in one.parts],
+        "evidence": None if promotion.basis is None else _evidence(promotion.basis.evidence),
+        "gates": [asdict(gate) for gate in one.gates],
         "recalls": promotion.recalls,
         "path": promotion.path,
         "start_line": promotion.start_line,
@@ -159,7 +162,8 @@ def _decided(one: "Decided") -> Document:
         "id": one.fragment,
         "text": one.text,
         "verdict": one.verdict,
-        "score": one.score,
+        "score": None if one.promotion is None else one.promotion.score,
+        "from": None if one.promotion is None else one.promotion.place,
         "gates": [{"name": gate, "missing": reason} for gate, reason in one.reasons],
     }
 
@@ -321,31 +325,26 @@ def _candidate(one: "Examined", written: "Sequence[Promotion]") -> Document:
         "score": exam.score.total,
         "boost": exam.score.boost,
         "components": asdict(exam.score.components),
-        "evidence": {
-            "recalls": evidence.recalls,
-            "sightings": evidence.sightings,
-            "grounded": evidence.grounded,
-            "unique_queries": evidence.unique_queries,
-            "days": len(evidence.days),
-            "total_score": evidence.total_score,
-            "last_at": evidence.last_at.isoformat() if evidence.last_at else None,
-        },
+        "evidence": _evidence(evidence),
         "phases": {"light": candidate.history.light_hits, "rem": candidate.history.rem_hits},
         "promotions": [
             {"night": p.night.isoformat(), "text": p.text, "score": p.score, "state": p.state.value} for p in written
         ],
         "sightings": [sighting.place for sighting in candidate.sightings],
-        "gates": [
-            {
-                "name": gate.name,
-                "passed": gate.passed,
-                "value": gate.value,
-                "threshold": gate.threshold,
-                "missing": gate.missing,
-            }
-            for gate in one.gates
-        ],
+        "gates": [asdict(gate) for gate in one.gates],
         "verdict": verdict(one.gates),
+    }
+
+
+def _evidence(evidence: "Evidence") -> Document:
+    return {
+        "recalls": evidence.recalls,
+        "sightings": evidence.sightings,
+        "grounded": evidence.grounded,
+        "unique_queries": evidence.unique_queries,
+        "days": len(evidence.days),
+        "total_score": evidence.total_score,
+        "last_at": evidence.last_at.isoformat() if evidence.last_at else None,
     }
 
 

@@ -2,15 +2,15 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime, timedelta
 
 from dreaming.config import Config
-from dreaming.gates import ASKING, GATES, REMEDIES, Exam, in_order, verdict
+from dreaming.gates import ASKING, GATES, REMEDIES, Exam, GateResult, in_order, verdict
 from dreaming.home import MEMORY, Home
 from dreaming.known import known
 from dreaming.ledger import agreed, kept, known_before, made, taken_back
-from dreaming.phases.deep import Examined, deep, weights
+from dreaming.phases.deep import Examined, basis, deep, weights
 from dreaming.phases.night import Night
 from dreaming.places import NoSuchLinesError, UnknownSourceError, named, opened, place_of
 from dreaming.scoring import (
@@ -20,13 +20,12 @@ from dreaming.scoring import (
     TAGS_THAT_SATURATE,
     Components,
     age_days,
-    normalised,
     score,
 )
 from dreaming.timeline import Event, events
 from memory.journal import AskedOn, NightRecord
 from memory.model import Candidate, FragmentId, Kind, Mark
-from memory.promotions import LEFT, Promotion, State
+from memory.promotions import LEFT, Basis, Promotion, State
 from workspace.sections import layout
 
 HOPELESS = frozenset({"origin", "clean", "stands_alone", "not_promoted", "current", "not_over", "source"})
@@ -81,16 +80,30 @@ class Origin:
     corrected: Promotion | None
     changes: tuple[Event, ...]
 
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The components of its score as the night had them; none where it kept no basis."""
+        promotion = self.promotion
+        return parts(Components(**promotion.components), promotion.basis) if promotion.basis else ()
+
+    @property
+    def gates(self) -> tuple[GateResult, ...]:
+        """How it passed every gate; none where the night kept no basis."""
+        return gates_of(self.promotion)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """What a night decided of a fragment; `reasons` are the gates it failed, the first one first, in words."""
+    """What a night decided of a fragment; `reasons` are the gates it failed, the first one first, in words.
+
+    `promotion` is what it wrote or proposed of it.
+    """
 
     fragment: FragmentId
     text: str
     verdict: str
     reasons: tuple[tuple[str, str], ...] = ()
-    score: float | None = None
+    promotion: Promotion | None = None
 
     @property
     def outcome(self) -> tuple[str, tuple[str, ...]]:
@@ -225,7 +238,7 @@ def written_of(home: Home, found: Sequence[Examined]) -> Mapping[FragmentId, Lif
             promotions=tuple(written[one.candidate.id]),
             asked=asked[one.candidate.id],
             marks=marks[one.candidate.id],
-            parts=parts(one, home.config),
+            parts=parts(one.exam.score.components, basis(one, home.config)),
             change=change(one, home.config),
             standing=tuple(line for line in lines if line.promotion.fragment == one.candidate.id),
         )
@@ -233,31 +246,35 @@ def written_of(home: Home, found: Sequence[Examined]) -> Mapping[FragmentId, Lif
     }
 
 
-def parts(one: Examined, config: Config) -> tuple[Part, ...]:
+def parts(components: Components, rests: Basis) -> tuple[Part, ...]:
     """Return the components of a score, each with its weight and in words how it comes about."""
-    shares = astuple(normalised(weights(config)))
-    values = astuple(one.exam.score.components)
-    names = [field.name for field in fields(Components)]
-    words = _formulas(one.exam, config)
+    words = _formulas(rests)
     return tuple(
-        Part(name=name, value=value, weight=share, formula=words[name])
-        for name, value, share in zip(names, values, shares, strict=True)
+        Part(name=name, value=value, weight=rests.weights[name], formula=words[name])
+        for name, value in asdict(components).items()
     )
 
 
-def _formulas(exam: Exam, config: Config) -> Mapping[str, str]:
-    evidence, tags = exam.candidate.evidence, len(exam.candidate.fragment.tags)
-    days, last = evidence.days, evidence.last_at
-    half = f"{config.deep.recency_half_life_days:g}"
-    used = "never used" if last is None else f"used {age_days(last, now=exam.now):.1f} days ago, half in {half}"
+def gates_of(promotion: Promotion) -> tuple[GateResult, ...]:
+    """Return how a promotion passed every gate; none where the night kept no basis."""
+    return tuple(
+        GateResult(name=name, passed=True, value=value, threshold=demanded, missing="")
+        for name, value, demanded in (promotion.basis.gates if promotion.basis else ())
+    )
+
+
+def _formulas(rests: Basis) -> Mapping[str, str]:
+    evidence = rests.evidence
+    days, last, half = evidence.days, evidence.last_at, f"{rests.half_life_days:g}"
+    used = "never used" if last is None else f"used {age_days(last, now=rests.at):.1f} days ago, half in {half}"
     span = (max(days) - min(days)).days if days else 0
     return {
         "frequency": f"log of {evidence.signal_count} signals, full at {SIGNALS_THAT_SATURATE}",
         "relevance": f"mean of {evidence.signal_count} signals",
-        "diversity": f"{exam.contexts} questions or days, full at {CONTEXTS_THAT_SATURATE}",
+        "diversity": f"{evidence.contexts} questions or days, full at {CONTEXTS_THAT_SATURATE}",
         "recency": used,
         "consolidation": f"{len(days)} days over {span}, or {evidence.grounded} of {GROUNDED_THAT_SATURATE} grounded",
-        "conceptual": f"{tags} tags, full at {TAGS_THAT_SATURATE}",
+        "conceptual": f"{rests.tags} tags, full at {TAGS_THAT_SATURATE}",
     }
 
 
@@ -413,7 +430,7 @@ def night_explained(home: Home, what: str) -> NightExplained:
             fragment=one.fragment,
             text=one.text,
             verdict="proposed" if one.state is State.PROPOSED else "promoted",
-            score=one.score,
+            promotion=one,
         )
         for one in made(home, day)
     )

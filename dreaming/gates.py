@@ -8,6 +8,7 @@ from functools import lru_cache
 from dreaming.draft import Draft
 from dreaming.scoring import Score, age_days
 from memory.model import Candidate, Kind, Style
+from memory.promotions import Measured
 from memory.quality import LEAD_IN, TASK, explained, names_tasks, unfit
 from memory.trust import told
 from memory.writable import headed
@@ -59,10 +60,7 @@ class Exam:
     @property
     def contexts(self) -> int:
         """Different questions or different days, whichever is more."""
-        return max(self.candidate.evidence.unique_queries, len(self.candidate.evidence.days))
-
-
-Value = str | int | float | None
+        return self.candidate.evidence.contexts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +68,8 @@ class Gate:
     """A condition: what is measured, what is demanded, and in plain words what is missing."""
 
     name: str
-    value: Callable[[Exam], Value]
-    threshold: Callable[[Exam], Value]
+    value: Callable[[Exam], Measured]
+    threshold: Callable[[Exam], Measured]
     passes: Callable[[Exam], bool]
     missing: Callable[[Exam], str]
 
@@ -82,8 +80,8 @@ class GateResult:
 
     name: str
     passed: bool
-    value: Value
-    threshold: Value
+    value: Measured
+    threshold: Measured
     missing: str
 
 

@@ -10,7 +10,7 @@ from dreaming.home import MEMORY, Home
 from dreaming.known import Kept, TakenBack, known_as_taken_back
 from dreaming.rereading import standing
 from memory.corrections import Claim
-from memory.model import Candidate, StatementId, place
+from memory.model import Candidate, StatementId
 from memory.promotions import TAKEN_BACK, Key, Promotion, State, numbered
 from memory.trust import redacted
 from workspace import durable
@@ -90,7 +90,7 @@ def line_of(promotion: Promotion) -> durable.Line:
         text=promotion.text,
         score=promotion.score,
         recalls=promotion.recalls,
-        source=place(promotion.path, promotion.start_line, promotion.end_line),
+        source=promotion.place,
         statements=numbered(promotion.positions),
     )
 

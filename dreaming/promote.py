@@ -9,7 +9,7 @@ from dreaming.history import Why, again, write
 from dreaming.home import MEMORY, Home, archive_name
 from dreaming.known import known
 from dreaming.ledger import edited, line_of, lines_before, made, recover, unwanted
-from dreaming.phases.deep import Examined, repeated
+from dreaming.phases.deep import Examined, basis, repeated
 from dreaming.rereading import standing, written
 from memory.changes import Effect
 from memory.journal import Refusal
@@ -243,6 +243,7 @@ def _promotion(home: Home, one: Examined, desk: _Desk, *, night: date) -> Promot
         start_line=made.start_line if in_file else there.sighting.start_line,
         end_line=made.end_line if in_file else there.sighting.end_line,
         replaces=one.exam.corrects,
+        basis=basis(one, home.config),
     )
 
 

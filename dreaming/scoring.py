@@ -81,11 +81,10 @@ def components(
     evidence: Evidence, tag_count: int, *, now: datetime, half_life_days: float = RECENCY_HALF_LIFE_DAYS
 ) -> Components:
     """Return the six components of a candidate at `now`."""
-    contexts = max(evidence.unique_queries, len(evidence.days))
     return Components(
         frequency=clamp(log1p(evidence.signal_count) / log1p(SIGNALS_THAT_SATURATE)),
         relevance=evidence.average,
-        diversity=clamp(contexts / CONTEXTS_THAT_SATURATE),
+        diversity=clamp(evidence.contexts / CONTEXTS_THAT_SATURATE),
         recency=fading(evidence.last_at, now=now, half_life_days=half_life_days),
         consolidation=consolidation(evidence),
         conceptual=clamp(tag_count / TAGS_THAT_SATURATE),

@@ -167,6 +167,11 @@ class Evidence:
         return self.recalls + self.sightings + self.grounded
 
     @property
+    def contexts(self) -> int:
+        """Different questions or different days, whichever is more."""
+        return max(self.unique_queries, len(self.days))
+
+    @property
     def average(self) -> float:
         """Mean score of all signals, in [0, 1]; 0 without signals."""
         return min(1.0, max(0.0, self.total_score / max(1, self.signal_count)))

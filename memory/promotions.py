@@ -7,8 +7,8 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import Any
 
-from memory.model import FragmentId, StatementId
-from memory.rows import stamp
+from memory.model import Evidence, FragmentId, StatementId, place
+from memory.rows import evidence_document, evidence_of, stamp
 from memory.store import Store, sql
 
 
@@ -36,8 +36,26 @@ LEFT = (State.DROPPED, State.SUPERSEDED)
 TAKEN_BACK = frozenset({State.UNDONE, State.REJECTED})
 """What the user took back is no result of its night any more."""
 
+Measured = str | int | float | None
+"""What a gate measures or demands."""
 Key = tuple[str, str]
 """What a marker in the file carries: fragment and positions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Basis:
+    """What a promotion was decided on, so that it can be explained when settings and votes have changed.
+
+    `tags` is how many concept tags it had, `weights` are those of the components, normalised, `gates` each gate's name,
+    what it measured and what it demanded.
+    """
+
+    at: datetime
+    evidence: Evidence
+    tags: int
+    weights: Mapping[str, float]
+    half_life_days: float
+    gates: tuple[tuple[str, Measured, Measured], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +63,7 @@ class Promotion:
     """Statements of a fragment written to `MEMORY.md`; `positions` are 1-based, all of them when empty.
 
     `id` is 0 until it is recorded; `replaces` is the id of the promotion that this one corrects; `ended_on` is the
-    night in which it ended, if it was in one.
+    night in which it ended, if it was in one. `basis` is None where an older version promoted it, which kept none.
     """
 
     fragment: FragmentId
@@ -64,12 +82,18 @@ class Promotion:
     ended_at: datetime | None = None
     ended_on: date | None = None
     replaces: int | None = None
+    basis: Basis | None = None
     id: int = 0
 
     @property
     def name(self) -> str:
         """How people name it: its fragment, and the lines of it unless it is all of them."""
         return f"{self.fragment}:{numbered(self.positions)}" if self.positions else self.fragment
+
+    @property
+    def place(self) -> str:
+        """Where it was read, as users read places."""
+        return place(self.path, self.start_line, self.end_line)
 
     @property
     def key(self) -> Key:
@@ -178,6 +202,7 @@ def _row(promotion: Promotion) -> dict[str, object]:
         "end_line": promotion.end_line,
         "state": promotion.state,
         "replaces": promotion.replaces,
+        "basis": None if promotion.basis is None else _noted(promotion.basis),
     }
 
 
@@ -200,4 +225,31 @@ def _promotion(row: Mapping[str, Any], statements: Sequence[StatementId]) -> Pro
         ended_at=None if row["ended_at"] is None else datetime.fromisoformat(row["ended_at"]),
         ended_on=None if row["ended_on"] is None else date.fromisoformat(row["ended_on"]),
         replaces=row["replaces"],
+        basis=None if row["basis"] is None else _basis(json.loads(row["basis"])),
+    )
+
+
+def _noted(basis: Basis) -> str:
+    """Return the basis of a promotion as its row keeps it."""
+    return json.dumps(
+        {
+            "at": basis.at.isoformat(),
+            "evidence": evidence_document(basis.evidence),
+            "tags": basis.tags,
+            "weights": dict(basis.weights),
+            "half_life_days": basis.half_life_days,
+            "gates": basis.gates,
+        },
+        ensure_ascii=False,
+    )
+
+
+def _basis(kept: Mapping[str, Any]) -> Basis:
+    return Basis(
+        at=datetime.fromisoformat(kept["at"]),
+        evidence=evidence_of(kept["evidence"]),
+        tags=kept["tags"],
+        weights=kept["weights"],
+        half_life_days=kept["half_life_days"],
+        gates=tuple((name, value, demanded) for name, value, demanded in kept["gates"]),
     )

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 from unicodedata import normalize
@@ -102,6 +102,27 @@ def as_evidence(row: Any) -> Evidence:
         first_at=_moment(first),
         last_at=_moment(last),
     )
+
+
+def evidence_document(evidence: Evidence) -> dict[str, object]:
+    """Return evidence as a column keeps it in JSON."""
+    return {
+        "recalls": evidence.recalls,
+        "sightings": evidence.sightings,
+        "grounded": evidence.grounded,
+        "total_score": evidence.total_score,
+        "unique_queries": evidence.unique_queries,
+        "days": [day.isoformat() for day in evidence.days],
+        "first_at": None if evidence.first_at is None else stamp(evidence.first_at),
+        "last_at": None if evidence.last_at is None else stamp(evidence.last_at),
+    }
+
+
+def evidence_of(kept: Mapping[str, Any]) -> Evidence:
+    """Return the evidence that a column kept in JSON."""
+    days = tuple(date.fromisoformat(day) for day in kept["days"])
+    moments = {name: _moment(kept[name]) for name in ("first_at", "last_at")}
+    return Evidence(**{**kept, "days": days, **moments})
 
 
 def as_history(row: Any) -> PhaseHistory:

@@ -3,7 +3,7 @@
 from sqlite_utils import Database, Migrations
 
 MIGRATIONS = Migrations("recall")
-VERSION = 6
+VERSION = 7
 """Number of migrations; kept in `PRAGMA user_version` so that opening a store costs one look."""
 
 TOKENIZER = "porter unicode61 remove_diacritics 2"
@@ -56,6 +56,13 @@ def m006_take_back(db: Database) -> None:
     for statement in TAKING_BACK:
         db.execute(statement)
     db.execute("PRAGMA user_version = 6")
+
+
+@MIGRATIONS()
+def m007_say_why(db: Database) -> None:
+    """Keep with each promotion what it was decided on."""
+    db.execute("ALTER TABLE promotion ADD COLUMN basis TEXT")
+    db.execute("PRAGMA user_version = 7")
 
 
 TABLES = (

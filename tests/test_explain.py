@@ -100,7 +100,12 @@ def test_a_line_of_the_users_own_was_written_by_no_night(lived: House) -> None:
 
 def test_a_night_is_explained_by_its_date(lived: House) -> None:
     said = call(lived, "explain", "2026-03-08").stdout
+    garage = lived.explain("Garage", NIGHT).candidate.id
     assert "promoted 1\n  Garage panel takes a CR2450 cell" in said
+    assert (
+        f"    {garage}  from memory/2026-03-02.md:1-1\n    asked for 3 times, by 3 different questions, on 3 days"
+        in said
+    )
     assert "refused 1 at recalls: asked for too seldom\n  Boiler pressure" in said
 
 
@@ -174,7 +179,9 @@ def test_of_what_is_promoted_in_part_the_promotion_comes_first_and_the_rest_apar
     (line,) = (text for text in partly.read("MEMORY.md").splitlines() if "Gym" in text)
     assert f"MEMORY.md:6  {line.removeprefix('- ')}" in promotion
     assert "promoted on 2026-03-07, in MEMORY.md" in promotion
-    assert all(word in promotion for word in ("score 0.", "recency", "█", "3 recalls", "from memory/2026-03-02.md:1-1"))
+    assert all(
+        word in promotion for word in ("score 0.", "recency", "█", "asked for 3 times", "from memory/2026-03-02.md:1-1")
+    )
     assert rest.startswith("  what of it was not promoted: “Coffee beans cost")
     assert "verdict on that: refused" in rest
 
@@ -280,3 +287,48 @@ def test_the_line_of_a_night_says_what_was_refused_in_words_within_80_columns() 
         "deep ranked 29, promoted 4, refused 24 (11 asked for too seldom, 7 never asked for,"
         " 5 not fit to be remembered, 1 not clear by itself); told"
     )
+
+
+def test_a_promoted_line_is_explained_by_the_numbers_that_the_gates_used(partly: House) -> None:
+    partly.settings["deep.min_score"] = 0.7
+    partly.write("memory/2026-03-02.md", partly.read("memory/2026-03-02.md") + "\n- Boiler is kept at 1.5 bar\n")
+    for day, query in (("07", "boiler bar"), ("08", "boiler kept at 1.5 bar"), ("09", "boiler 1.5")):
+        partly.search(query, f"2026-03-{day}T12:00")
+    before = partly.explain("Boiler", "2026-03-10T03:00")
+    assert not before.failed
+    (promotion,) = partly.night("2026-03-10T03:00", [Phase.DEEP]).promoted
+    partly.search("boiler", "2026-03-10T12:00")
+    partly.settings |= {"deep.min_score": 0.95, "deep.min_recall_count": 9, "deep.weights.recency": 0.9}
+    with partly.home() as home:
+        (one,) = (origin for origin in origins(home, "MEMORY.md") if origin.promotion.text == promotion.text)
+    assert one.gates == before.gates
+    assert {part.name: part.value for part in one.parts} == asdict(before.exam.score.components)
+    assert one.promotion.basis is not None
+    assert one.promotion.basis.evidence == before.candidate.evidence
+    total = sum(part.value * part.weight for part in one.parts) + one.promotion.boost
+    assert total == pytest.approx(one.promotion.score) == pytest.approx(before.exam.score.total)
+    said = call(partly, "explain", f"MEMORY.md:{one.line}").stdout
+    days = "2026-03-07, 2026-03-08, 2026-03-09"
+    assert f"asked for 3 times, by 3 different questions, on 3 days: {days}" in " ".join(said.split())
+    assert f"score {before.exam.score.total:.3f} of 0.70" in said
+    assert said.count("  ok  ") == len(before.gates)
+    assert f"to take it out: dream undo {one.promotion.name}, or delete the line" in said
+
+
+def test_of_what_an_older_version_promoted_it_is_said_that_it_kept_no_more(lived: House) -> None:
+    with lived.home() as home:
+        home.store.db.execute("UPDATE promotion SET basis = NULL")
+    said = call(lived, "explain", "MEMORY.md:6").stdout
+    assert "the version that promoted it kept no more of why it did" in said
+    assert "recalls 3, boost 0." in said
+
+
+def test_of_what_no_question_changes_it_is_not_said_that_questions_are_missing(lived: House) -> None:
+    lived.write("memory/2026-03-08.md", "## At home\n- Garage panel takes a CR2450 cell\n")
+    lived.search("garage panel", "2026-03-08T12:00")
+    lived.night("2026-03-09T03:00")
+    said = call(lived, "explain", "2026-03-09").stdout
+    known, _, others = said.partition("refused 1 at not_promoted")[2].partition("refused 1 at recalls")
+    assert "MEMORY.md says or said it already" in " ".join(known.split())
+    assert " of 3" not in known
+    assert "recalls 2 of 3" in others

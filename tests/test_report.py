@@ -242,14 +242,21 @@ def test_every_number_is_the_one_the_gates_compare(haunted: House, html: str) ->
             assert value == (gate.value if isinstance(gate.value, int | float) else None)
             assert threshold == (gate.threshold if isinstance(gate.threshold, int | float) else None)
     for promotion in made:
-        assert shown[f"p{promotion.id}"]["score"] == promotion.score
+        there, basis = shown[f"p{promotion.id}"], promotion.basis
+        assert basis is not None
+        assert there["score"] == promotion.score
+        assert there["weights"] == list(basis.weights.values())
+        assert there["days"] == [day.isoformat() for day in basis.evidence.days]
+        assert [(name, passed) for name, passed, *_ in there["gates"]] == [(name, True) for name, *_ in basis.gates]
+        assert there["least"] == next(demanded for name, _, demanded in basis.gates if name == "score")
 
 
 def test_the_components_add_up_to_the_score(html: str) -> None:
     facts = told(html)
-    weights = dict(facts["weights"])
+    weights = list(dict(facts["weights"]).values())
     for one in facts["anatomies"]:
-        total = sum(part * weight for part, weight in zip(one["parts"], weights.values(), strict=True)) + one["boost"]
+        pairs = zip(one["parts"], one["weights"] or weights, strict=True)
+        total = sum(part * weight for part, weight in pairs) + one["boost"]
         assert min(1.0, total) == pytest.approx(one["score"], abs=1e-9)
 
 

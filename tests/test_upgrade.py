@@ -48,7 +48,7 @@ ROWS: Mapping[str, Mapping[str, object]] = {
         "id": 7, "fragment": "f" * 16, "statements": "1", "night": "2026-06-16", "score": 0.87, "boost": 0.01,
         "components": '{"recency": 1.0}', "recalls": 5, "text": "the boiler wants 1.5 bar",
         "path": "memory/2026-06-15.md", "start_line": 2, "end_line": 2, "state": "in force", "ended_at": None,
-        "ended_on": None, "replaces": None,
+        "ended_on": None, "replaces": None, "basis": None,
     },
     "promoted_statement": {"statement": "s" * 16, "promotion": 7},
     "refusal": {"night": "2026-06-16", "fragment": "e" * 16, "gate": "score", "reason": "0.5 of 0.8"},

@@ -9,11 +9,13 @@ import click
 from dreaming import documents
 from dreaming.cli.common import REFUSED, Common, common_options, complain, json_option, print_json, printable, say
 from dreaming.explain import (
+    HOPELESS,
     Decided,
     Difference,
     Life,
     NightExplained,
     Origin,
+    Part,
     examined,
     is_memory,
     meant,
@@ -27,11 +29,11 @@ from dreaming.explain import (
     origins,
     written_of,
 )
-from dreaming.gates import GateResult, in_words, of_ranked, verdict
+from dreaming.gates import ASKING, GateResult, in_words, of_ranked, verdict
 from dreaming.home import Home
 from dreaming.observe import observe
 from dreaming.phases.deep import Examined
-from memory.model import Mark, Phase, place
+from memory.model import Evidence, Mark, Phase
 from memory.promotions import Promotion, State
 
 BAR = 10
@@ -42,11 +44,11 @@ NOW = {
     State.PLANNED: "not written yet",
     State.IN_FORCE: "in MEMORY.md",
     State.DROPPED: "in the archive since it had to make room",
-    State.REMOVED: "taken out of MEMORY.md, or its marker, by you",
+    State.REMOVED: "taken out of MEMORY.md, or its marker, by you, so it is never written again",
     State.PROPOSED: "waiting for your review",
-    State.UNDONE: "taken back by dream undo",
+    State.UNDONE: "taken back by dream undo, so only new questions bring it back",
     State.SUPERSEDED: "in the archive since a newer statement corrects it",
-    State.REJECTED: "rejected by you in the review",
+    State.REJECTED: "rejected by you in the review, so only new questions bring it back",
 }
 """How a promotion stands, in words."""
 
@@ -103,7 +105,7 @@ def _trace(home: Home, what: str, problems: tuple[str, ...], *, as_json: bool) -
     if as_json:
         print_json(documents.explain_lines(found, problems))
     else:
-        say("\n\n".join("\n".join(origin_lines(one, home.zone)) for one in found))
+        say("\n\n".join("\n".join(origin_lines(one, home.zone, briefly=len(found) > 1)) for one in found))
 
 
 def _recount(home: Home, what: str, problems: tuple[str, ...], *, every: bool, as_json: bool) -> None:
@@ -144,12 +146,12 @@ def lines(one: Examined, life: Life, zone: tzinfo) -> Iterator[str]:
         yield f"  {_named(one)}"
         yield f"  verdict: in MEMORY.md since {since.isoformat()}"
         for line in life.standing:
-            yield from (f"  {said}" for said in origin_lines(line, zone))
+            yield from (f"  {said}" for said in origin_lines(line, zone, briefly=len(life.standing) > 1))
     for promotion in life.ended:
         ended = f" ({promotion.ended_at.astimezone(zone).date()})" if promotion.ended_at else ""
         yield f"  {_made(promotion)}, {NOW[promotion.state]}{ended}: “{promotion.text}”"
     if life.standing and one.exam.promoted_on is not None:
-        yield from _asked(life)
+        yield from _marks(life)
         return
     if life.standing:
         yield ""
@@ -179,20 +181,34 @@ def _made(promotion: Promotion) -> str:
 
 
 def _exam(one: Examined, life: Life) -> Iterator[str]:
-    exam, evidence = one.exam, one.candidate.evidence
-    yield (
+    yield _counts(one.candidate.evidence)
+    yield from _asked(life)
+    yield from _marks(life)
+    yield from map(_part, life.parts)
+    yield _score(one.exam.score.boost, one.exam.score.total, one.gates)
+    yield from map(_gate, one.gates)
+    yield f"  what would change it: {life.change}"
+
+
+def _counts(evidence: Evidence) -> str:
+    return (
         f"  recalls {evidence.recalls}, sightings {evidence.sightings}, grounded {evidence.grounded}, "
         f"different questions {evidence.unique_queries}, days {len(evidence.days)}"
     )
-    yield from _asked(life)
-    for part in life.parts:
-        bar = "█" * round(part.value * BAR)
-        yield f"  {part.name:<14} {part.value:.2f} {bar:<{BAR}} × {part.weight:.2f}  {part.formula}"
-    yield f"  boost {exam.score.boost:.3f}, score {exam.score.total:.3f} of {exam.thresholds.min_score:.2f}"
-    for gate in one.gates:
-        mark = "ok " if gate.passed else "NO "
-        yield f"  {mark} {gate.name:<15} {gate.missing or _passed(gate)}"
-    yield f"  what would change it: {life.change}"
+
+
+def _part(part: Part) -> str:
+    bar = "█" * round(part.value * BAR)
+    return f"  {part.name:<14} {part.value:.2f} {bar:<{BAR}} × {part.weight:.2f}  {part.formula}"
+
+
+def _score(boost: float, total: float, gates: Sequence[GateResult]) -> str:
+    least = next(gate.threshold for gate in gates if gate.name == "score")
+    return f"  boost {boost:.3f}, score {total:.3f} of {least:.2f}"
+
+
+def _gate(gate: GateResult) -> str:
+    return f"  {'ok ' if gate.passed else 'NO '} {gate.name:<15} {gate.missing or _passed(gate)}"
 
 
 def _passed(gate: GateResult) -> str:
@@ -203,6 +219,9 @@ def _asked(life: Life) -> Iterator[str]:
     for one in life.asked:
         grounded = f", {one.grounded} times “remember this”" if one.grounded else ""
         yield f"    {one.day.isoformat()}  {one.recalls} {'question' if one.recalls == 1 else 'questions'}{grounded}"
+
+
+def _marks(life: Life) -> Iterator[str]:
     for mark, nights in life.marks.items():
         if nights:
             yield f"  {mark.value} by {'light' if mark is Mark.STAGED else 'REM'} on {_nights(nights)}"
@@ -213,15 +232,15 @@ def _nights(nights: Sequence[date]) -> str:
     return last if len(nights) <= NIGHTS_SHOWN else f"{len(nights)} nights, last {last}"
 
 
-def origin_lines(one: Origin, zone: tzinfo) -> Iterator[str]:
-    """Return where a line of `MEMORY.md` came from, for people."""
+def origin_lines(one: Origin, zone: tzinfo, *, briefly: bool = False) -> Iterator[str]:
+    """Return where a line of `MEMORY.md` came from and why it is there, for people; `briefly` without the gates."""
     promotion = one.promotion
     yield f"MEMORY.md:{one.line}  {promotion.text}"
     yield f"  {promotion.name}  {_made(promotion)}, {NOW[promotion.state]}"
-    yield f"  score {promotion.score:.3f} with a boost of {promotion.boost:.3f}, {promotion.recalls} recalls"
-    for name, value in promotion.components.items():
-        yield f"  {name:<14} {value:.2f} {'█' * round(value * BAR)}"
-    yield f"  from {place(promotion.path, promotion.start_line, promotion.end_line)}"
+    yield f"  from {promotion.place}"
+    yield from _basis(one, briefly=briefly)
+    if promotion.state is State.IN_FORCE:
+        yield f"  to take it out: dream undo {promotion.name}, or delete the line"
     if one.corrected is not None:
         yield f"  in place of, promoted on {one.corrected.night.isoformat()}: “{one.corrected.text}”"
     for event in one.changes:
@@ -230,12 +249,42 @@ def origin_lines(one: Origin, zone: tzinfo) -> Iterator[str]:
         yield f"  {at:%Y-%m-%d %H:%M}  {event.change.file}: {event.change.reason} ({state}; change {event.change.id})"
 
 
+def _basis(one: Origin, *, briefly: bool) -> Iterator[str]:
+    promotion = one.promotion
+    if promotion.basis is None:
+        yield f"  recalls {promotion.recalls}, boost {promotion.boost:.3f}, score {promotion.score:.3f}"
+        yield "  the version that promoted it kept no more of why it did"
+        return
+    evidence = promotion.basis.evidence
+    said = f"{_asked_for(evidence)}: {', '.join(day.isoformat() for day in evidence.days)}"
+    yield from textwrap.wrap(said, 78, initial_indent="  ", subsequent_indent="    ")
+    yield from map(_part, one.parts)
+    yield _score(promotion.boost, promotion.score, one.gates)
+    if briefly:
+        yield f"  ok  all {len(one.gates)} gates; see them with: dream explain MEMORY.md:{one.line}"
+    else:
+        yield from map(_gate, one.gates)
+
+
+def _asked_for(evidence: Evidence) -> str:
+    told = f", and told to be remembered {_times(evidence.grounded)}" if evidence.grounded else ""
+    questions, days = evidence.unique_queries, len(evidence.days)
+    return (
+        f"asked for {_times(evidence.recalls)}{told}, by {questions} different"
+        f" {'question' if questions == 1 else 'questions'}, on {days} {'day' if days == 1 else 'days'}"
+    )
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
 def night_lines(found: NightExplained, *, most: int | None) -> Iterator[str]:
     """Return what a night looked at and decided, for people; at most so many texts of each kind."""
     record = found.record
     yield f"Night of {record.date.isoformat()}{'' if record.finished_at else ' (did not finish)'}"
     for word in ("promoted", "proposed"):
-        made = [f"  {one.text} (score {one.score:.3f})" for one in found.decided if one.verdict == word]
+        made = [_won(one.promotion) for one in found.decided if one.verdict == word and one.promotion]
         yield f"{word} {len(made)}"
         yield from _some(made, most)
     if found.archived:
@@ -244,6 +293,14 @@ def night_lines(found: NightExplained, *, most: int | None) -> Iterator[str]:
     yield ", ".join(f"{mark.value} {len(own)}" for mark, own in found.looked_at.items())
     yield from _some([f"  {text} ({', '.join(marks)})" for (_, text), marks in found.marks.items()], most)
     yield from _refused(found, most)
+
+
+def _won(promotion: Promotion) -> str:
+    """Return what a night promoted, and beneath it from where and for what."""
+    lines = [f"  {promotion.text} (score {promotion.score:.3f})", f"    {promotion.name}  from {promotion.place}"]
+    if promotion.basis:
+        lines.append(f"    {_asked_for(promotion.basis.evidence)}")
+    return "\n".join(lines)
 
 
 def _refused(found: NightExplained, most: int | None) -> Iterator[str]:
@@ -289,6 +346,8 @@ def difference_lines(found: Difference) -> Iterator[str]:
 
 
 def _why(one: Decided, when: str = "") -> Iterator[str]:
-    reasons = ", ".join(reason for _, reason in one.reasons)
+    """Return why something was refused; what no question changes needs no word on how many were asked."""
+    final = bool(one.reasons) and one.reasons[0][0] in HOPELESS
+    reasons = ", ".join(reason for gate, reason in one.reasons if not final or gate not in ASKING)
     said = f"{when}{one.verdict}{f': {reasons}' if reasons else ''}"
     yield from textwrap.wrap(said, 80, initial_indent=" " * 4, subsequent_indent=" " * 6)

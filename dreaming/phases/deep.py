@@ -1,7 +1,7 @@
 """Deep sleep: score every recalled fragment, ask every gate, and say what may be promoted (SPEC 8)."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 
 from dreaming.config import Config
@@ -9,11 +9,12 @@ from dreaming.draft import Draft, composed, draft
 from dreaming.gates import Exam, GateResult, Thresholds, results
 from dreaming.known import Claims, Kept, Known, claims
 from dreaming.phases.night import Night
-from dreaming.scoring import Components, score
+from dreaming.scoring import Components, normalised, score
 from memory.concepts import Lexicon
 from memory.corrections import Claim, Verdict, judged, may_correct
 from memory.events import ended
 from memory.model import Candidate, Style
+from memory.promotions import Basis
 from memory.writable import headed
 
 
@@ -186,6 +187,19 @@ def promoted_on(candidate: Candidate, positions: Iterable[int] | None = None) ->
 def weights(config: Config) -> Components:
     """Return the weights of the six components as configured."""
     return Components(**config.deep.weights.model_dump())
+
+
+def basis(one: Examined, config: Config) -> Basis:
+    """Return what the exam of a candidate rests on: what is shown of it is what the gates used."""
+    exam = one.exam
+    return Basis(
+        at=exam.now,
+        evidence=exam.candidate.evidence,
+        tags=len(exam.candidate.fragment.tags),
+        weights=asdict(normalised(weights(config))),
+        half_life_days=config.deep.recency_half_life_days,
+        gates=tuple((gate.name, gate.value, gate.threshold) for gate in one.gates),
+    )
 
 
 def thresholds(config: Config) -> Thresholds:

@@ -5,7 +5,7 @@ from dataclasses import astuple, fields
 from datetime import datetime
 
 from dreaming.config import Config
-from dreaming.explain import examined
+from dreaming.explain import examined, gates_of
 from dreaming.gates import GateResult, Thresholds, verdict
 from dreaming.home import Home
 from dreaming.phases.deep import Examined, promoted_on, thresholds, weights
@@ -69,7 +69,7 @@ def _lacking(candidate: Candidate, total: float, demanded: Thresholds, now: date
     age = age_days(evidence.last_at, now=now) if evidence.last_at else None
     return (
         (evidence.recalls + evidence.grounded < demanded.min_recall_count)
-        + (max(evidence.unique_queries, len(evidence.days)) < demanded.min_unique_queries)
+        + (evidence.contexts < demanded.min_unique_queries)
         + (demanded.max_age_days is not None and (age is None or age > demanded.max_age_days))
         + (total < demanded.min_score)
     )
@@ -95,7 +95,10 @@ def of_candidate(one: Examined, shown: Shown) -> Anatomy:
 
 
 def of_promotion(one: Promotion, shown: Shown) -> Anatomy:
-    """Return the score that a promotion had on its night."""
+    """Return the score that a promotion had on its night, by the weights and thresholds of that night."""
+    basis = one.basis
+    evidence = basis.evidence if basis else None
+    gates = tuple(_gate(gate, shown) for gate in gates_of(one))
     return Anatomy(
         key=f"p{one.id}",
         source=Source(
@@ -111,7 +114,12 @@ def of_promotion(one: Promotion, shown: Shown) -> Anatomy:
         parts=tuple(float(one.components.get(name, 0.0)) for name in COMPONENTS),
         verdict=one.state.value,
         recalls=one.recalls,
+        questions=evidence.unique_queries if evidence else None,
+        days=evidence.days if evidence else (),
+        gates=gates,
         night=one.night,
+        weights=tuple(basis.weights[name] for name in COMPONENTS) if basis else (),
+        least=next((gate.threshold for gate in gates if gate.name == "score"), None),
     )
 
 

@@ -56,7 +56,8 @@ class Source:
 class Anatomy:
     """The score of a candidate, taken apart; of a promotion, as it was on its `night`.
 
-    `parts` are the components in the order of the weights; the rest is empty where it was not recorded.
+    `parts` are the components in the order of the weights; `weights` and `least`, the least score, are empty where they
+    are those of today. The rest is empty where it was not recorded.
     """
 
     key: str
@@ -72,6 +73,8 @@ class Anatomy:
     rem: int | None = None
     gates: tuple[Gate, ...] = ()
     night: date | None = None
+    weights: tuple[float, ...] = ()
+    least: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -114,6 +114,8 @@ def _anatomy(one: Anatomy, places: str | None) -> dict[str, Any]:
         "light": one.light,
         "rem": one.rem,
         "night": one.night.isoformat() if one.night else None,
+        "weights": list(one.weights),
+        "least": one.least,
         "gates": [[gate.name, gate.passed, gate.value, gate.threshold, gate.missing] for gate in one.gates],
     }
 

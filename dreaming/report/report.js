@@ -203,10 +203,12 @@
     return failed.length ? `✕ ${failed.join(" · ")}` : `✓ ${verdict(one)}`;
   }
 
+  const leastOf = (one) => one.least ?? facts.minScore;
+
   // Three digits, and more where three would hide that a number is below the threshold.
-  function digits(number) {
+  function digits(number, least) {
     const short = number.toFixed(3);
-    return number < facts.minScore && Number(short) >= facts.minScore ? number.toFixed(6) : short;
+    return number < least && Number(short) >= least ? number.toFixed(6) : short;
   }
 
   let choose = () => {};
@@ -216,7 +218,7 @@
     if (!list) return;
     const options = facts.anatomies.map((one, n) => {
       const option = el("div", { role: "option", id: `o${n}`, class: "option", "aria-selected": "false" },
-        el("span", { class: "score" }, digits(one.score)),
+        el("span", { class: "score" }, digits(one.score, leastOf(one))),
         el("bdi", { class: "option-text", lang: one.language || null }, one.text),
         el("span", { class: "verdict" }, one.night ? `${one.night} · ${verdict(one)}` : outcome(one)));
       option.addEventListener("click", () => select(n));
@@ -266,7 +268,9 @@
   }
 
   function anatomy(one) {
-    const shares = [...one.parts.map((part, n) => part * facts.weights[n][1]), one.boost];
+    const weights = one.weights.length ? one.weights : facts.weights.map(([, weight]) => weight);
+    const least = leastOf(one);
+    const shares = [...one.parts.map((part, n) => part * weights[n]), one.boost];
     const chips = [[verdict(one), "strong"], [filled(say.scores.recalls, { count: one.recalls })]];
     if (one.questions !== null) chips.push([filled(say.scores.questions, { count: one.questions })]);
     if (one.light !== null) chips.push([filled(say.scores.light, { count: one.light })], [filled(say.scores.rem, { count: one.rem })]);
@@ -276,13 +280,13 @@
       el("p", {}, placeOf(one)),
       el("ul", { class: "chips" }, ...chips.map(([text, kind]) => el("li", { class: kind || null }, text))),
       one.night ? el("p", { class: "quiet" }, filled(say.scores.was, { night: one.night })) : null,
-      stack(one, shares), parts(one, shares), ...gates(one),
+      stack(one, shares, least), parts(one, shares, weights, least), ...gates(one),
       one.days.length ? el("p", { class: "quiet" }, `${say.scores.asked_on}: ${one.days.join(", ")}`) : null,
       el("p", { class: "quiet" }, `${say.scores.explain}: `, el("code", {}, `dream explain ${one.id}`)),
     ].filter((child) => child !== null);
   }
 
-  function stack(one, shares) {
+  function stack(one, shares, least) {
     const shapes = [["room", 0, 6, 1000, 28]];
     let x = 0;
     shares.forEach((share, n) => {
@@ -290,20 +294,20 @@
       if (width > 0) shapes.push([`c-${COMPONENTS[n]}`, x, 6, Math.max(0.5, width - 2), 28]);
       x += width;
     });
-    shapes.push(["threshold", facts.minScore * 1000 - 1.5, 0, 3, 40]);
-    const said = filled(say.scores.bar, { score: digits(one.score), threshold: facts.minScore.toFixed(2) });
+    shapes.push(["threshold", least * 1000 - 1.5, 0, 3, 40]);
+    const said = filled(say.scores.bar, { score: digits(one.score, least), threshold: least.toFixed(2) });
     return el("div", { class: "stack", role: "img", "aria-label": said }, svg(1000, 40, ...shapes),
       el("div", { class: "scale" }, el("span", {}, "0"), el("strong", {}, said), el("span", {}, "1")));
   }
 
-  function parts(one, shares) {
+  function parts(one, shares, weights, least) {
     const rows = shares.map((share, n) => {
       const name = COMPONENTS[n];
       const last = name === "boost";
       return el("tr", {},
         el("th", { scope: "row" }, el("span", { class: `swatch c-${name}`, "aria-hidden": "true" }), say.component[name], el("span", { class: "how" }, say.formula[name])),
         el("td", { class: "n" }, last ? "" : one.parts[n].toFixed(3)),
-        el("td", { class: "n" }, last ? "" : `× ${facts.weights[n][1].toFixed(2)}`),
+        el("td", { class: "n" }, last ? "" : `× ${weights[n].toFixed(2)}`),
         el("td", { class: "n" }, share.toFixed(3)));
     });
     const sum = shares.reduce((total, share) => total + share, 0);
@@ -312,7 +316,7 @@
       el("thead", {}, el("tr", {}, ...head.map(([text, kind]) => el("th", { scope: "col", class: kind || null }, text)))),
       el("tbody", {}, ...rows, el("tr", { class: "sum" },
         el("th", { scope: "row" }, say.scores.total, sum > 1 ? el("span", { class: "how" }, say.scores.clamped) : null),
-        el("td", {}), el("td", {}), el("td", { class: "n total" }, digits(one.score)))));
+        el("td", {}), el("td", {}), el("td", { class: "n total" }, digits(one.score, least)))));
   }
 
   function gates(one) {
