@@ -175,7 +175,9 @@ def _checked(home: Home, checks: Sequence[Check], now: datetime) -> Iterator[Fin
             yield from check(home, now)
         except (NotAFileError, NotReadableError) as error:
             place = error.path.relative_to(home.root) if error.path.is_relative_to(home.root) else error.path
-            yield Finding(kind="unreadable", place=str(place), what=str(error), repair="mend it and run this again")
+            yield Finding(
+                kind="unreadable", place=str(place), what=error.instead("run dream doctor again"), repair="mend it"
+            )
 
 
 def _home(root: Path, config: Config, store: Store) -> Home:

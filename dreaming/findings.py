@@ -165,7 +165,9 @@ def secrets(home: Home, now: datetime) -> Iterator[Finding]:  # noqa: ARG001
         try:
             text = home.files.read(name).text
         except WorkspaceError as error:
-            yield Finding(kind="unreadable", place=name, what=str(error), repair="make it readable")
+            yield Finding(
+                kind="unreadable", place=name, what=error.instead("run dream doctor again"), repair="make it readable"
+            )
             continue
         for one in found(name, text, home.lexicon, home.redaction):
             yield Finding(

@@ -111,7 +111,7 @@ def _outcome(home: Home, telling: Telling, *, now: datetime) -> Answer:
     try:
         return _told_again(home, telling, now=now)
     except (ChangedEntryError, WorkspaceError) as error:
-        reason = str(error)
+        reason = error.instead("tell it again") if isinstance(error, WorkspaceError) else str(error)
         return Answer(telling=replace(telling, refused=(reason,)), entry=None, unwritten=reason)
 
 

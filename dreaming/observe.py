@@ -98,7 +98,7 @@ def observe(
     gone = sorted(known.keys() - {found.path for found in listing.diaries})
     problems = list(map(str, listing.problems))
     unread = _Unread(changed=changed, gone=gone, known=known)
-    with _turn(home, unread, patient=patient) as (mine, others):
+    with _share(home, unread, patient=patient) as (mine, others):
         problems += _read_all(home, mine, now=now)
     if others:
         notes = "a note" if others == 1 else f"{others} notes"
@@ -115,7 +115,7 @@ def _is_new(found: diary.Diary, known: Mapping[str, Stamp]) -> bool:
 
 
 @contextmanager
-def _turn(home: Home, unread: _Unread, *, patient: bool) -> Iterator[tuple[_Unread, int]]:
+def _share(home: Home, unread: _Unread, *, patient: bool) -> Iterator[tuple[_Unread, int]]:
     """Yield what this process has to read, and how much is left to another one that is at it."""
     if not unread:
         yield unread, 0

@@ -4,13 +4,14 @@ import os
 import random
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from multiprocessing import get_context
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from statistics import quantiles
+from threading import Event
 
 import pytest
 
@@ -134,12 +135,22 @@ def test_a_search_does_without_much_that_another_process_is_reading_and_says_so(
     assert house.search("walnut cabinet", f"{DAY}T12:00").results
 
 
-def test_a_search_waits_for_a_few_notes_that_another_process_is_reading(house: House) -> None:
+def test_a_search_waits_for_a_few_notes_that_another_process_is_reading(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lay(house, 2)
+    waiting = Event()
+
+    @contextmanager
+    def noting(root: Path, work: str) -> Iterator[Callable[[], bool]]:
+        with turn(root, work) as got:
+            yield lambda: got() or bool(waiting.set())
+
+    monkeypatch.setattr("dreaming.observe.turn", noting)
     with ThreadPoolExecutor(1) as pool, turn(house.root, READING_FILES) as got:  # the turn ends before the pool
         assert got()
         searching = pool.submit(house.search, "walnut cabinet", f"{DAY}T12:00")
-        time.sleep(0.1)
+        assert waiting.wait(60)
     found = searching.result()
     assert found.results
     assert not found.problems
