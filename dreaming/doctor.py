@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from dreaming.config import Config, zone
-from dreaming.findings import OF_FILES, Check, Finding, copies, is_bare, parts, private, with_markers
+from dreaming.findings import AGAIN, OF_FILES, Check, Finding, copies, is_bare, parts, private, with_markers
 from dreaming.hearing import hear
 from dreaming.history import Why, notice, rewrite
 from dreaming.home import DREAMS, MEMORY, STATE, STORE, Home
@@ -175,9 +175,7 @@ def _checked(home: Home, checks: Sequence[Check], now: datetime) -> Iterator[Fin
             yield from check(home, now)
         except (NotAFileError, NotReadableError) as error:
             place = error.path.relative_to(home.root) if error.path.is_relative_to(home.root) else error.path
-            yield Finding(
-                kind="unreadable", place=str(place), what=error.instead("run dream doctor again"), repair="mend it"
-            )
+            yield Finding(kind="unreadable", place=str(place), what=error.instead(AGAIN), repair="mend it")
 
 
 def _home(root: Path, config: Config, store: Store) -> Home:

@@ -22,6 +22,7 @@ from workspace.sections import Layout, Own, layout
 BLOCKS = ("diary", *(phase.value for phase in Phase))
 OTHERS = 0o077
 """What a mode allows to others than the owner."""
+AGAIN = "run dream doctor again"
 LEFT_IN = (".", "memory/archive", *(f"memory/dreaming/{phase.value}" for phase in Phase))
 
 _PAGE_PART = re.compile(
@@ -165,9 +166,7 @@ def secrets(home: Home, now: datetime) -> Iterator[Finding]:  # noqa: ARG001
         try:
             text = home.files.read(name).text
         except WorkspaceError as error:
-            yield Finding(
-                kind="unreadable", place=name, what=error.instead("run dream doctor again"), repair="make it readable"
-            )
+            yield Finding(kind="unreadable", place=name, what=error.instead(AGAIN), repair="make it readable")
             continue
         for one in found(name, text, home.lexicon, home.redaction):
             yield Finding(

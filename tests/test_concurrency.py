@@ -144,7 +144,14 @@ def test_a_search_waits_for_a_few_notes_that_another_process_is_reading(
     @contextmanager
     def noting(root: Path, work: str) -> Iterator[Callable[[], bool]]:
         with turn(root, work) as got:
-            yield lambda: got() or bool(waiting.set())
+
+            def mine() -> bool:
+                if got():
+                    return True
+                waiting.set()
+                return False
+
+            yield mine
 
     monkeypatch.setattr("dreaming.observe.turn", noting)
     with ThreadPoolExecutor(1) as pool, turn(house.root, READING_FILES) as got:  # the turn ends before the pool
