@@ -264,6 +264,15 @@ def test_one_line_above_the_promotions_says_where_dropped_ones_are() -> None:
     assert twice == f"# Mine\n\n{POINTER}\n\n{section(WEDNESDAY, 'c')}\n{section(THURSDAY, 'd')}"
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_the_line_about_the_archive_does_not_go_on_with_a_line_of_the_users(end: str) -> None:
+    text = f"# Mine\n\n* my item\n{section(MONDAY, 'a')}\n{section(TUESDAY, 'b')}".replace("\n", end)
+    made = add(text, WEDNESDAY, line("c"), budget=len(text) + 100).text
+    assert f"* my item{end}{end}{POINTER}{end}{end}## Promoted" in made
+    assert "my item" in said(made)
+    assert "my item" in said(made.replace(f"{end}{end}{POINTER}", f"{end}{POINTER}"))
+
+
 def test_the_line_about_the_archive_never_costs_a_memory() -> None:
     text = f"{section(MONDAY, 'a')}\n{section(TUESDAY, 'b')}"
     made = add(text, WEDNESDAY, line("c"), budget=len(text))

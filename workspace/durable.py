@@ -251,7 +251,10 @@ def _point(lines: dict[int, str], page: Layout) -> None:
         return
     first = page.sections[0].place.start if page.sections else 0
     at = next((index for index in lines if index >= first), None)
-    pointer = f"{POINTER}{page.end}{page.end}"
+    above = max((index for index in lines if at is None or index < at), default=None)
+    is_apart = above is None or not lines[above].strip(f"{BOM} \t\r\n")
+    gap = "" if is_apart else page.end  # else it would go on with what the user wrote above it
+    pointer = f"{gap}{POINTER}{page.end}{page.end}"
     if at is None:
         lines[first] = pointer
     elif at == 0 and lines[0].startswith(BOM):

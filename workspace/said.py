@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from workspace.lines import BOM
+from workspace.lines import BOM, split_lines
 from workspace.sections import POINTER_MARK, plain
 
 _MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
@@ -17,7 +17,8 @@ _CJK_GAP = re.compile(rf"(?<={_CJK}) (?={_CJK})")
 
 def said(text: str) -> tuple[str, ...]:
     """Return every line that says something as plain text; text that runs over lines also as a whole."""
-    tokens = _MARKDOWN.parse(text.removeprefix(BOM))
+    lines = split_lines(text.removeprefix(BOM))
+    tokens = _MARKDOWN.parse("".join("\n" if POINTER_MARK in line else line for line in lines))
     found = [line for at, token in enumerate(tokens) for line in _said(tokens, at, token)]
     flat = (" ".join(plain(line).split()) for line in found)
     return tuple(dict.fromkeys(line for line in flat if any(character.isalnum() for character in line)))
@@ -29,8 +30,6 @@ def _said(tokens: Sequence[Token], at: int, token: Token) -> Iterator[str]:
     elif token.type == "table_open":
         yield from _rows(tokens[at:])
     elif token.type == "inline" and tokens[at - 1].type == "paragraph_open":
-        if POINTER_MARK in token.content:
-            return
         lines = _TASK_BOX.sub("", _words(token.children or ()), count=1).split("\n")
         yield from lines
         yield _CJK_GAP.sub("", " ".join(line.strip() for line in lines))
