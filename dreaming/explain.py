@@ -10,7 +10,8 @@ from dreaming.gates import ASKING, GATES, REMEDIES, Exam, GateResult, in_order, 
 from dreaming.home import MEMORY, Home
 from dreaming.known import known
 from dreaming.ledger import agreed, kept, known_before, made, taken_back
-from dreaming.phases.deep import Examined, basis, deep, weights
+from dreaming.newer import decided
+from dreaming.phases.deep import Examined, basis, weights
 from dreaming.phases.night import Night
 from dreaming.places import NoSuchLinesError, UnknownSourceError, named, opened, place_of
 from dreaming.scoring import (
@@ -175,7 +176,7 @@ def examined(home: Home, ids: Sequence[FragmentId], *, now: datetime) -> tuple[E
         kept=kept(home, now=now),
         taken_back=taken_back(home, now=now),
     )
-    return deep(asked).examined
+    return decided(home, asked).examined
 
 
 def meant(home: Home, what: str) -> tuple[FragmentId, ...]:

@@ -10,7 +10,8 @@ from hashlib import sha256
 from dreaming import ledger, pages, promote
 from dreaming.home import Home
 from dreaming.known import known
-from dreaming.phases.deep import Examined, deep, promoted_on
+from dreaming.newer import decided
+from dreaming.phases.deep import Examined, promoted_on
 from dreaming.phases.light import LightPlan, light, lively
 from dreaming.phases.night import Night
 from dreaming.phases.rem import RemPlan, Truth, believed, rem
@@ -113,7 +114,7 @@ def run_deep(run: Run) -> None:
     """Promote what passes every gate; what an earlier run of the night promoted keeps its place."""
     home = run.home
     recalled = (c for c in _candidates(run, home.store.recalled(tonight=run.night)) if promoted_on(c) is None)
-    plan = deep(_with_memory(run, _night(run, tuple(recalled))))
+    plan = decided(home, _with_memory(run, _night(run, tuple(recalled))))
     outcome = _promoted(run, plan.eligible)
     tonight = {promotion.fragment for promotion in ledger.made(home, run.night)}
     refused = tuple(one for one in plan.examined if one.failed and one.candidate.id not in tonight)

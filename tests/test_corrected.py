@@ -7,7 +7,8 @@ from click.testing import CliRunner
 
 from dreaming.cli import dream
 from dreaming.home import opened
-from house import House
+from dreaming.undo import undo
+from house import House, moment
 from memory.promotions import State
 
 
@@ -48,6 +49,52 @@ def test_a_correction_takes_the_place_of_the_older_line_and_the_archive_keeps_bo
     assert "- The chess club meets on Tuesday at the library" in archive
     assert f"*Moved here on 2026-03-11: corrected by “{promotion.text}”*" in archive
     assert [state for _, state in states(house)] == [State.SUPERSEDED, State.IN_FORCE]
+
+
+@pytest.mark.parametrize(
+    ("old", "queries", "new"),
+    [
+        (
+            "The chess club meets on Tuesday",
+            ("chess club day", "club meets", "chess club"),
+            "Correction: the chess club meets on Thursday",
+        ),
+        ("每周五下午不部署", ("下午 部署", "周五 部署", "不部署 下午"), "更正：每周四下午不部署"),
+    ],
+)
+def test_a_correction_holds_back_what_it_corrects_before_anybody_asks_for_it(
+    house: House, old: str, queries: tuple[str, ...], new: str
+) -> None:
+    house.write("memory/2026-03-02.md", f"- {old}\n")
+    asked(house, 3, *queries)
+    assert not house.explain(old, "2026-03-06T02:00").failed
+    house.write("memory/2026-03-05.md", f"- {new}\n")
+    assert [gate.name for gate in house.explain(old, "2026-03-06T02:00").failed] == ["current"]
+    house.night("2026-03-06T03:00")
+    assert old not in house.read("MEMORY.md")
+    assert f"a newer statement says otherwise: “{new}”" in house.read("DREAMS.md")
+    asked(house, 6, *queries)
+    house.night("2026-03-10T03:00")
+    assert new in house.read("MEMORY.md")
+
+
+def test_of_several_corrections_the_last_one_counts(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- The chess club meets on Tuesday\n")
+    asked(house, 3, "chess club day", "club meets", "chess club")
+    house.write("memory/2026-03-04.md", "- Correction: the chess club meets on Thursday\n")
+    house.write("memory/2026-03-05.md", "- Correction: the chess club meets on Tuesday\n")
+    assert not house.explain("The chess club meets on Tuesday", "2026-03-06T03:00").failed
+
+
+def test_a_correction_the_user_took_back_holds_nothing_back(house: House) -> None:
+    club(house)
+    correction(house)
+    house.night("2026-03-11T03:00")
+    with opened(house.root, environ={}, overrides=house.settings) as home:
+        undo(home, "2026-03-11", now=moment("2026-03-11T09:00"))
+        undo(home, "2026-03-06", now=moment("2026-03-11T09:01"))
+    asked(house, 11, "Tuesday chess club", "chess club Tuesday library", "does the club meet on Tuesday")
+    assert "current" not in [gate.name for gate in house.explain("meets on Tuesday", "2026-03-14T03:00").failed]
 
 
 def test_the_same_night_again_changes_nothing_after_a_correction(house: House) -> None:

@@ -56,6 +56,14 @@ def deep(night: Night) -> DeepPlan:
     return DeepPlan(examined=tuple(one if one.failed else _beside(one, peers, night) for one in found))
 
 
+def held_back(plan: DeepPlan, newer: Iterable[Kept], night: Night) -> DeepPlan:
+    """Return the plan without what a newer statement corrects, also one that nobody has asked for yet."""
+    every = tuple(newer)
+    last = [one for one in every if not any(_replaces(other, one, night.lexicon) for other in every if other != one)]
+    peers = claims(last, night.lexicon)
+    return DeepPlan(examined=tuple(one if one.failed else _beside(one, peers, night) for one in plan.examined))
+
+
 def examined(candidate: Candidate, night: Night, lines: Claims) -> Examined:
     """Score one candidate and ask every gate; explain and apply call this same function."""
     planned = _without_past(draft(candidate), candidate, night)
