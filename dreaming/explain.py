@@ -25,8 +25,8 @@ from dreaming.scoring import (
 )
 from dreaming.timeline import Event, events
 from memory.journal import AskedOn, NightRecord
-from memory.model import Candidate, FragmentId, Kind, Mark
-from memory.promotions import LEFT, Basis, Promotion, State
+from memory.model import Basis, Candidate, FragmentId, Kind, Mark
+from memory.promotions import LEFT, Promotion, State
 from workspace.sections import layout
 
 HOPELESS = frozenset({"origin", "clean", "stands_alone", "not_promoted", "current", "not_over", "source"})

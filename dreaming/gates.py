@@ -7,8 +7,7 @@ from functools import lru_cache
 
 from dreaming.draft import Draft
 from dreaming.scoring import Score, age_days
-from memory.model import Candidate, Kind, Style
-from memory.promotions import Measured
+from memory.model import Candidate, Kind, Measured, Style
 from memory.quality import LEAD_IN, TASK, explained, names_tasks, unfit
 from memory.trust import told
 from memory.writable import headed

@@ -13,17 +13,21 @@
 * **candidate** - a fragment with its evidence, phase history and sightings, as the phases see it.
 * **component, boost, score** - the six numbers of the deep formula, what the phases add, the sum.
 * **gate** - a condition a candidate must meet to be promoted.
+* **basis** - what a promotion was decided on: its evidence, the weights, and every gate with what it measured.
 * **promotion** - a statement written to `MEMORY.md`, and how that ended.
 * **narrative** - the prose about a night in `DREAMS.md`.
 * **night** - one run of the pipeline, named by a local date; **plan** - what a phase decided.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
 from hashlib import sha256
 from typing import NewType
 
+Measured = str | int | float | None
+"""What a gate measures or demands."""
 FragmentId = NewType("FragmentId", str)
 """Sixteen hex digits over heading and normalised text."""
 StatementId = NewType("StatementId", str)
@@ -175,6 +179,22 @@ class Evidence:
     def average(self) -> float:
         """Mean score of all signals, in [0, 1]; 0 without signals."""
         return min(1.0, max(0.0, self.total_score / max(1, self.signal_count)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Basis:
+    """What a promotion was decided on, so that it can be explained when settings and votes have changed.
+
+    `tags` is how many concept tags it had, `weights` are those of the components, normalised, `gates` each gate's name,
+    what it measured and what it demanded.
+    """
+
+    at: datetime
+    evidence: Evidence
+    tags: int
+    weights: Mapping[str, float]
+    half_life_days: float
+    gates: tuple[tuple[str, Measured, Measured], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

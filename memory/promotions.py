@@ -7,7 +7,7 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import Any
 
-from memory.model import Evidence, FragmentId, StatementId, place
+from memory.model import Basis, FragmentId, StatementId, place
 from memory.rows import evidence_document, evidence_of, stamp
 from memory.store import Store, sql
 
@@ -36,26 +36,8 @@ LEFT = (State.DROPPED, State.SUPERSEDED)
 TAKEN_BACK = frozenset({State.UNDONE, State.REJECTED})
 """What the user took back is no result of its night any more."""
 
-Measured = str | int | float | None
-"""What a gate measures or demands."""
 Key = tuple[str, str]
 """What a marker in the file carries: fragment and positions."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Basis:
-    """What a promotion was decided on, so that it can be explained when settings and votes have changed.
-
-    `tags` is how many concept tags it had, `weights` are those of the components, normalised, `gates` each gate's name,
-    what it measured and what it demanded.
-    """
-
-    at: datetime
-    evidence: Evidence
-    tags: int
-    weights: Mapping[str, float]
-    half_life_days: float
-    gates: tuple[tuple[str, Measured, Measured], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

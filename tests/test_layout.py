@@ -39,6 +39,7 @@ def test_phases_and_gates_open_nothing() -> None:
         "dreaming.home",
         "memory.store",
         "memory.journal",
+        "memory.promotions",
         "sqlite3",
         "os",
         "pathlib",

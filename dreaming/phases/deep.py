@@ -13,8 +13,7 @@ from dreaming.scoring import Components, normalised, score
 from memory.concepts import Lexicon
 from memory.corrections import Claim, Verdict, judged, may_correct
 from memory.events import ended
-from memory.model import Candidate, Style
-from memory.promotions import Basis
+from memory.model import Basis, Candidate, Style
 from memory.writable import headed
 
 
