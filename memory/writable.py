@@ -1,12 +1,15 @@
 """Which statements of a fragment may be written to `MEMORY.md`, and whether they need their heading to read alone."""
 
 import re
+from functools import lru_cache
 
 from memory.concepts import words
 from memory.model import Fragment, Style
 from memory.quality import unfit
 from memory.words import SHARED, vocabulary
 
+CACHED_FRAGMENTS = 4096
+"""The evidence of a night and each of its exams ask the same of what was recalled."""
 ALONE_CHARACTERS_CJK = 6
 ALONE_WORDS = 4
 """A shorter line needs its heading to mean something."""
@@ -15,6 +18,7 @@ LEANING = frozenset({"anaphor", "empty", "fragment", "lead-in", "word"})
 _CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]")
 
 
+@lru_cache(maxsize=CACHED_FRAGMENTS)
 def writable(fragment: Fragment) -> tuple[int, ...]:
     """Return the statements that may be written; all when none may, so that the gate says why.
 
