@@ -176,7 +176,7 @@ def _row(promotion: Promotion) -> dict[str, object]:
         "night": promotion.night.isoformat(),
         "score": promotion.score,
         "boost": promotion.boost,
-        "components": json.dumps(dict(promotion.components), sort_keys=True),
+        "components": json.dumps(dict(promotion.components)),
         "recalls": promotion.recalls,
         "text": promotion.text,
         "path": promotion.path,
