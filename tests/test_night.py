@@ -40,6 +40,13 @@ def test_three_different_questions_on_three_days_promote_a_line_at_default_gates
     assert bullets(house.read(MEMORY)) == [GARAGE.strip()]
 
 
+def test_questions_that_share_only_a_name_promote_nothing(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- Jonas likes his toast with honey\n\n- Jonas forgot his cap in the park\n")
+    for night, query in enumerate(("Jonas school start", "Jonas allergy", "Jonas birthday", "size of Jonas"), 3):
+        asked_for(house, (f"2026-03-0{night}", query))
+        assert not house.night(f"2026-03-0{night + 1}T03:00").promoted
+
+
 def test_the_line_in_memory_has_the_documented_form(house: House) -> None:
     garage(house)
     (promotion,) = house.night("2026-03-08T03:00").promoted
