@@ -47,6 +47,15 @@ def test_questions_that_share_only_a_name_promote_nothing(house: House) -> None:
         assert not house.night(f"2026-03-0{night + 1}T03:00").promoted
 
 
+def test_an_amount_keeps_the_heading_that_says_what_it_is_for(house: House) -> None:
+    house.write("memory/2026-03-02.md", "## Pancakes\n\n- 200 g flour and two eggs\n- rest the batter for an hour\n")
+    asked_for(
+        house, *((f"2026-03-0{day}", f"{word} pancakes") for day, word in ((3, "flour"), (5, "eggs"), (7, "two")))
+    )
+    (promotion,) = house.night("2026-03-08T03:00").promoted
+    assert promotion.text.startswith("Pancakes: 200 g flour and two eggs")
+
+
 def test_the_line_in_memory_has_the_documented_form(house: House) -> None:
     garage(house)
     (promotion,) = house.night("2026-03-08T03:00").promoted
