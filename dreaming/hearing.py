@@ -12,11 +12,9 @@ from dreaming.draft import composed
 from dreaming.home import Home
 from dreaming.observe import with_vectors
 from dreaming.progress import steps
-from dreaming.remembering import remembered, whole
+from dreaming.remembering import pieces, remembered, whole
 from dreaming.resumed import Relatives, Seen, Told
 from memory import elsewhere
-from memory.chunking import chunks
-from memory.hiding import legible
 from memory.model import ORIGIN_SCORES, Chunk, FragmentId, Kind, Sighting, Statement
 from memory.redaction import Redaction
 from memory.sources import SourceFile
@@ -81,7 +79,7 @@ def said_at(home: Home, name: str, line: int | None = None) -> tuple[Message, ..
 
 def said_chunks(message: Message, rules: Redaction) -> tuple[Chunk, ...]:
     """Return what a message says, in pieces as they are remembered: its Markdown without code, cut at sentences."""
-    return tuple(part for chunk in chunks(legible(message.text, rules)) for part in _parted(chunk, message))
+    return tuple(part for chunk in pieces(message.text, rules) for part in _parted(chunk, message))
 
 
 def _parted(chunk: Chunk, message: Message) -> Iterator[Chunk]:

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from dreaming.remembering import remembered
-from memory.chunking import chunks, source_lines
+from dreaming.remembering import pieces, remembered
+from memory.chunking import source_lines
 from memory.concepts import Lexicon
-from memory.hiding import in_place, legible, line_by_line
+from memory.hiding import in_place, line_by_line
 from memory.model import Chunk, Fragment, Kind
 from memory.query import PLACEHOLDER
 from memory.redaction import Redaction
@@ -22,7 +22,7 @@ _MARKS = re.compile(r"[ \t]*(?:(?:[-*+>]|\d{1,3}[.)])[ \t]+)*(?:\[[ xX]\][ \t]+)
 
 def masked(text: str, lexicon: Lexicon, rules: Redaction) -> str:
     """Return a text with `[secret:<kind>]` in place of each secret; the lines stay where they are."""
-    standing = [(remembered(chunk, Kind.DIARY, lexicon, rules), chunk) for chunk in chunks(legible(text, rules))]
+    standing = [(remembered(chunk, Kind.DIARY, lexicon, rules), chunk) for chunk in pieces(text, rules)]
     return "\n".join(masked_lines(source_lines(text), standing, rules))
 
 

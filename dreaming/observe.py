@@ -10,11 +10,10 @@ from functools import partial
 from dreaming.home import MEMORY, Home
 from dreaming.masking import masked
 from dreaming.progress import steps
-from dreaming.remembering import remembered, whole
-from memory.chunking import chunks, overlong_lines, unclosed_fence
+from dreaming.remembering import pieces, remembered, whole
+from memory.chunking import overlong_lines, unclosed_fence
 from memory.concepts import fingerprint, tags
 from memory.embedders import EmbedderError
-from memory.hiding import legible
 from memory.model import ORIGIN_SCORES, Fragment, Kind, Sighting
 from memory.purging import purge, rewrite
 from memory.sources import SourceFile, Stamp
@@ -215,7 +214,7 @@ def _left_out(path: str, text: str) -> Iterable[Problem]:
 def seen(home: Home, source: SourceFile, text: str) -> Iterable[tuple[Fragment, Sighting]]:
     """Return every fragment of a file's text and where it stands."""
     at = home.end_of_day(source.day)
-    for chunk in whole(chunks(legible(text, home.redaction)), home.redaction):
+    for chunk in whole(pieces(text, home.redaction), home.redaction):
         yield (
             remembered(chunk, source.kind, home.lexicon, home.redaction),
             Sighting(

@@ -10,9 +10,7 @@ from enum import StrEnum
 from dreaming.hearing import listing, said_at, said_chunks
 from dreaming.home import DREAMS, MEMORY, Home
 from dreaming.masking import masked, masked_lines
-from dreaming.remembering import remembered
-from memory.chunking import chunks
-from memory.hiding import legible
+from dreaming.remembering import pieces, remembered
 from memory.model import Candidate, Chunk, Fragment, FragmentId, Kind, StatementId
 from memory.trust import redacted
 from workspace import diary
@@ -188,7 +186,7 @@ def _diary_opened(home: Home, place: Place) -> Opened:
     kind = Kind.MEMORY if place.path in home.sources.known(Kind.MEMORY) else Kind.DIARY
     standing = [
         (remembered(chunk, kind, home.lexicon, home.redaction), chunk)
-        for chunk in chunks(legible(text, home.redaction))
+        for chunk in pieces(text, home.redaction)
         if chunk.start_line < span.stop and chunk.end_line >= span.start
     ]
     return Opened(

@@ -7,9 +7,7 @@ from itertools import pairwise, takewhile
 from dreaming.draft import composed, cut, tokens, with_reasons
 from dreaming.hearing import said_at, said_chunks
 from dreaming.home import Home
-from dreaming.remembering import remembered
-from memory.chunking import chunks
-from memory.hiding import legible
+from dreaming.remembering import pieces, remembered
 from memory.markdown import joined
 from memory.model import Candidate, Chunk, Fragment, Kind, Sighting, Statement, StatementId, Style
 from memory.quality import unfit
@@ -52,7 +50,7 @@ def _read_again(home: Home, sighting: Sighting) -> tuple[Chunk, ...]:
         text = diary.read(home.root, sighting.path, folder=home.config.workspace.diaries).text
     except UnreadableError:
         return ()
-    return chunks(legible(text, home.redaction))
+    return pieces(text, home.redaction)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

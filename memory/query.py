@@ -17,6 +17,13 @@ HALFWAY = 0.25
 
 All of it is 1, two thirds 0.97, half 0.80, a third 0.33, a quarter 0.13: a question carries words of its own ("coin" of
 "coin cell"), so a gap costs little, but a fragment that shares one word in four is no answer and gets no vote."""
+HALFWAY_BY_A_NAME = 0.9
+"""The same where one word of several stands there, and in other fragments too: half 0.53, a third 0.12.
+
+"Jonas" alone does not say which line about Jonas answers "Jonas allergy": that is a vote which carries no promotion,
+and none when more of the question is open. "boiler" of "boiler pressure" points at the one line about the boiler.
+Over 760 questions of dialogue that takes 2 in 100 of the wrong votes, and 1 in 200 of the right ones.
+"""
 UNTELLING = 0.2
 """The most that a query without one informative word ("the") can give: what it finds is shown, and is no vote."""
 COMMON_FROM = 0.05
@@ -38,13 +45,15 @@ MAX_TERMS = 24
 class Term:
     """A word of a query: how FTS5 finds it, how it is recognised in folded text, and how telling it is.
 
-    `count` is the number of fragments that hold it, `weight` what it counts, in (0, 1].
+    `count` is the number of fragments that hold it, `shared` whether several of them stand somewhere; `weight` is what
+    it counts, in (0, 1].
     """
 
     match: str
     pattern: re.Pattern[str]
     count: int
     weight: float
+    shared: bool = False
 
     def stands_in(self, folded_text: str) -> bool:
         """Tell whether the word, or a form of it, stands in a text folded by `said`."""
@@ -85,8 +94,13 @@ def _pieces(run: str, telling: frozenset[str]) -> list[str]:
 
 def relevance(text: str, terms: Sequence[Term]) -> float:
     """Return how much of the query a text answers, in [0, 1]: 1 when it holds every informative word."""
-    share = covered(said(text), terms)
-    return 0.0 if share <= 0 else round(1 / (1 + HALFWAY * ((1 - share) / share) ** STEEPNESS), 4)
+    there = _standing(said(text), terms)
+    if not there:
+        return 0.0
+    share = _weight(there) / _weight(terms)
+    halfway = HALFWAY_BY_A_NAME if len(there) == 1 and there[0].shared else HALFWAY
+    answers: float = 1 / (1 + halfway * ((1 - share) / share) ** STEEPNESS)
+    return round(answers, 4)
 
 
 def folded(text: str) -> str:
@@ -107,13 +121,14 @@ def matched(word: str) -> str:
     return '"' + spaced(word).replace('"', " ").strip() + '"'
 
 
-def term(word: str, *, count: int = 0, share: float = 0.0) -> Term:
+def term(word: str, *, count: int = 0, share: float = 0.0, shared: bool = False) -> Term:
     """Return how a word of a query is found, and what it counts when that share of the fragments holds it."""
     return Term(
         match=matched(word),
         pattern=_pattern(word),
         count=count,
         weight=1 / (1 + log2(max(1.0, share / COMMON_FROM))),
+        shared=shared,
     )
 
 
@@ -136,7 +151,15 @@ def _stem(word: str) -> str:
 
 def covered(folded_text: str, terms: Sequence[Term]) -> float:
     """Return the share of the query, by weight, that stands in a text folded by `said`."""
-    return sum(t.weight for t in terms if t.stands_in(folded_text)) / sum(t.weight for t in terms)
+    return _weight(_standing(folded_text, terms)) / _weight(terms)
+
+
+def _standing(folded_text: str, terms: Sequence[Term]) -> list[Term]:
+    return [one for one in terms if one.stands_in(folded_text)]
+
+
+def _weight(terms: Sequence[Term]) -> float:
+    return sum(one.weight for one in terms)
 
 
 def marked(text: str, terms: Sequence[Term]) -> str:

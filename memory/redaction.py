@@ -10,8 +10,11 @@ from typing import Any, Self
 from memory import leaks
 from memory.words import SHARED, entries
 
-VERSION = "3"
-"""Of what `memory/secrets.py` takes for a secret; raise it when that changes, for texts are read anew then."""
+VERSION = "4"
+"""Of what `memory/secrets.py` takes for a secret, and what is set apart with it; raise it when that changes.
+
+Texts are read anew then.
+"""
 SHIPPED = (
     *((concern, SHARED) for concern in ("secrets", "secret_parts", "innocent")),
     *(("innocent", code) for code in ("zh", "ja")),

@@ -164,8 +164,8 @@ def terms_of(store: Store, query: str, lexicon: Lexicon) -> tuple[Term, ...]:
 def _term(store: Store, word: str) -> Term:
     """Return a word with how many fragments hold it, and its weight after its share among the newest ones."""
     wanted = {"match": matched(word), "limit": COUNTED_TO, "newest": SAMPLE}
-    count, sampled, newest = store.db.conn.execute(sql("frequency"), wanted).fetchone()
-    return term(word, count=count, share=sampled / max(newest, FEWEST))
+    count, sampled, newest, shared = store.db.conn.execute(sql("frequency"), wanted).fetchone()
+    return term(word, count=count, share=sampled / max(newest, FEWEST), shared=bool(shared))
 
 
 def _proposed(store: Store, terms: Sequence[Term], limit: int, scope: Scope) -> list[_Proposal]:

@@ -3,6 +3,7 @@
 import re
 from functools import lru_cache
 
+from memory.claims import generic_headings
 from memory.concepts import words
 from memory.model import Fragment, Style
 from memory.quality import unfit
@@ -15,6 +16,11 @@ ALONE_WORDS = 4
 """A shorter line needs its heading to mean something."""
 LEANING = frozenset({"anaphor", "empty", "fragment", "lead-in", "word"})
 """Rules of the quality gate that a sentence of a paragraph may break: what it lacks stands beside it."""
+_QUANTITY = re.compile(
+    r"(?:\d{1,4}(?:[.,]\d+)?|\d+/\d+|(?:\d+\s?)?[½⅓⅔¼¾])(?:\s?[-–]\s?\d+)?"
+    r"(?:\s?%|(?:\s|(?![A-Z]))(?![年月日号號时時点點년월일시])[^\W\d_])"
+)
+"""What a line may begin with that says how much, but not of what for: no date, time, version or name such as "3D"."""
 _CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]")
 
 
@@ -37,7 +43,15 @@ def stands_beside(sentence: str) -> bool:
 
 def headed(heading: str, body: str) -> str:
     """Return the body, with its heading in front when it does not read alone."""
-    return f"{heading}: {body}" if heading and not reads_alone(body) else body
+    alone = not heading or (reads_alone(body) and not _counts_for(heading, body))
+    return body if alone else f"{heading}: {body}"
+
+
+def _counts_for(heading: str, body: str) -> bool:
+    """Tell an amount ("200 g flour and two eggs") whose heading ("Pancakes") alone says what it is for."""
+    if not _QUANTITY.match(body) or heading.casefold() in generic_headings():
+        return False
+    return not {*words(heading)} & {*words(body)}
 
 
 def reads_alone(text: str) -> bool:

@@ -2,8 +2,7 @@
 
 from datetime import UTC, date, datetime
 
-from dreaming.remembering import remembered
-from memory.chunking import chunks
+from dreaming.remembering import pieces, remembered
 from memory.concepts import lexicon
 from memory.model import Fragment, Kind, Sighting
 from memory.redaction import ONLY_SECRETS
@@ -16,7 +15,7 @@ NOW = datetime(2026, 6, 18, 3, tzinfo=UTC)
 def put(store: Store, path: str, text: str, day: date = date(2026, 6, 15), now: datetime = NOW) -> list[Fragment]:
     """Read a text as the diary of a day and return its fragments."""
     source = SourceFile(path=path, kind=Kind.DIARY, day=day, stamp=(1, 1, 1), digest=str(hash(text)))
-    made = [(remembered(chunk, Kind.DIARY, lexicon(), ONLY_SECRETS), chunk) for chunk in chunks(text)]
+    made = [(remembered(chunk, Kind.DIARY, lexicon(), ONLY_SECRETS), chunk) for chunk in pieces(text, ONLY_SECRETS)]
     seen = [
         (
             one,

@@ -47,6 +47,15 @@ def grown(path: Path, *lines: str) -> None:
         file.write("".join(lines))
 
 
+def test_what_was_said_of_a_note_takes_no_votes_from_it(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- Boiler wants 1.5 bar\n")
+    write(house, "a1.jsonl", said("user", "The boiler needs its pressure checked"))
+    house.night(NIGHT)
+    best, note = (one for one in house.search("boiler pressure", NIGHT).results if one.source != "dreams")
+    assert (best.text, best.relevance) == ("The boiler needs its pressure checked", 1.0)
+    assert (note.text, note.relevance, note.recorded) == ("Boiler wants 1.5 bar", 0.8, True)
+
+
 def test_what_people_said_is_remembered_after_the_night_and_leads_back_to_its_line(house: House) -> None:
     write(
         house,

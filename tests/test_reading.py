@@ -359,10 +359,13 @@ def test_saved_memories_are_searched_read_and_voted_for_like_diaries(tmp_path: P
 
 
 def test_a_hit_is_a_vote_only_when_it_is_at_least_half_as_relevant_as_the_best(house: House) -> None:
-    house.write("memory/2026-03-02.md", "- roof fan relay is a G2R\n\n- the relay race is in May\n")
-    best, other = found(house, "roof fan relay").results
+    house.write(
+        "memory/2026-03-02.md",
+        "- old roof fan relay above the attic window is a grey G2R\n\n- the old relay race passes a grey barn in May\n",
+    )
+    best, other = found(house, "old grey relay, roof fan, attic window G2R").results
     assert (best.relevance, best.recorded) == (1.0, True)
-    assert (other.relevance, other.recorded) == (0.3333, False)
+    assert (other.relevance, other.recorded) == (0.4635, False)
     assert house.explain("race", "2026-03-05T12:00").candidate.evidence.recalls == 0
 
 

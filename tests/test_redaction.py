@@ -8,9 +8,10 @@ from click.testing import CliRunner
 
 from dreaming.cli import dream
 from dreaming.home import opened
+from dreaming.remembering import pieces
 from house import House, moment
 from memory import leaks, secrets
-from memory.redaction import Redaction, checked
+from memory.redaction import ONLY_SECRETS, Redaction, checked
 from memory.trust import flaws, redacted
 
 ALL = Redaction.of(patterns=(), mask=("email", "phone", "ip"))
@@ -174,11 +175,21 @@ def test_a_change_of_what_is_hidden_reads_all_anew_and_leaves_no_byte_of_it(hous
     for question in ("florist", "van blue"):
         assert house.search(question, "2026-06-15T12:00").results[0].recorded
     house.settings |= {"redact.mask": ["email"], "redact.patterns": [r"acme-\d{4}"]}
-    found = house.search("florist", "2026-06-16T12:00").results
-    assert [one.text for one in found] == ["The florist answers at [email].; The van is [secret:own] blue."]
+    found = (*house.search("florist", "2026-06-16T12:00").results, *house.search("van", "2026-06-16T12:00").results)
+    assert [one.text for one in found] == ["The florist answers at [email].", "The van is [secret:own] blue."]
     raw = b"".join(path.read_bytes() for path in (house.root / "memory/.dreams").iterdir())
     assert b"rosa@" not in raw
     assert b"acme-0042" not in raw
+
+
+TABLE = "| service | note |\n| --- | --- |\n| db | password: {} |\n| queue | runs on the second host |\n"
+SPOKEN = "The password of the db is {}. The queue runs on the second host.\n"
+BY_ITS_HEADING = "## Passwords\n\n- Tulpe\n- {}\n"
+
+
+@pytest.mark.parametrize(("text", "count"), [(TABLE, 2), (SPOKEN, 1), (BY_ITS_HEADING, 1)])
+def test_a_secret_of_one_line_is_set_apart_and_one_of_several_is_not(text: str, count: int) -> None:
+    assert len(pieces(text.format("Tulpe-4711x"), ONLY_SECRETS)) == count
 
 
 def test_votes_stay_with_a_statement_whose_personal_data_is_masked(house: House) -> None:

@@ -95,6 +95,44 @@ def test_one_word_in_four_is_no_answer_and_gets_no_vote() -> None:
     assert relevance("alpha and bravo stand here", terms) >= 0.8
 
 
+ABOUT_ONE_NAME = (
+    ("- Jonas likes toast with honey\n\n- Jonas forgot his cap\n", "when is Jonas' birthday", "Jonas school start"),
+    ("- Jonas mag Toast mit Honig\n\n- Jonas spielt Schach\n", "wann hat Jonas Geburtstag", "Jonas Schuhe Größe"),
+    ("- 小明喜欢吃蜂蜜吐司\n\n- 小明把帽子落在操场了\n", "小明 生日", "小明 学校 老师"),
+)
+"""Two lines about one name, a question of which they share half, and one of which they share a third."""
+
+
+@pytest.mark.parametrize(("lines", "half", "third"), ABOUT_ONE_NAME, ids=["en", "de", "zh"])
+def test_a_name_that_several_fragments_share_does_not_answer_a_question(lines: str, half: str, third: str) -> None:
+    with Store.in_memory() as store:
+        put(store, "memory/2026-06-01.md", lines)
+        assert {hit.relevance for hit in found(store, half)} == {0.5263}
+        assert {hit.relevance for hit in found(store, third)} == {0.122}
+
+
+@pytest.mark.parametrize(
+    ("line", "query"), [("Boiler wants 1.5 bar", "boiler pressure"), ("锅炉保持 1.5 bar", "锅炉 水压")]
+)
+def test_a_word_that_stands_in_one_fragment_alone_points_at_it(line: str, query: str) -> None:
+    with Store.in_memory() as store:
+        put(store, "memory/2026-06-01.md", f"- {line}\n\n- Jonas forgot his cap\n")
+        assert found(store, query)[0].relevance >= 0.8
+
+
+def test_an_older_wording_of_a_line_does_not_take_votes_from_it() -> None:
+    with Store.in_memory() as store:
+        put(store, "memory/2026-06-01.md", "- Boiler wants 1.2 bar\n")
+        put(store, "memory/2026-06-01.md", "- Boiler wants 1.5 bar\n")
+        assert [hit.relevance for hit in found(store, "boiler pressure")] == [0.8]
+
+
+def test_a_name_alone_asks_for_every_line_about_it() -> None:
+    with Store.in_memory() as store:
+        put(store, "memory/2026-06-01.md", ABOUT_ONE_NAME[0][0])
+        assert [hit.relevance for hit in found(store, "Jonas")] == [1.0, 1.0]
+
+
 def test_relevance_is_1_when_every_informative_word_is_answered() -> None:
     assert (
         relevance("Never deploy on a Friday", [term(word) for word in asked("do we deploy on Fridays?", WORDS)]) == 1.0
