@@ -8,7 +8,6 @@ from datetime import date, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from signal import SIGINT, SIGKILL, SIGTERM
-from threading import Event
 from time import monotonic
 from typing import Any
 
@@ -126,20 +125,20 @@ def _if_due(turn: Turn, one: Standing, crew: Crew) -> Outcome:
     if why := held(turn.root):  # nobody is told that a night begins where another one is going on
         return turn.over(Ending.HELD, why, code=HELD, night=tonight)
     try:
-        with crew.place() as place:
-            return _night(turn, one, crew, place, before)
+        with crew.place():
+            return _night(turn, one, crew, before)
     except StoppedError:
         return _stopped(turn, tonight)
 
 
-def _night(turn: Turn, one: Standing, crew: Crew, place: Event, before: record.Record | None) -> Outcome:
+def _night(turn: Turn, one: Standing, crew: Crew, before: record.Record | None) -> Outcome:
     tonight, began = one.local_date(turn.now), monotonic()
     body = {"workspace": str(turn.root), "night": tonight.isoformat()}
     turn.begun(turn.over(Ending.RUNNING, f"the night of {tonight} begins", night=tonight))
     _record(turn, tonight, before, record.INTERRUPTED)
     hooks = calls.call(one.config.hooks, calls.Event.START, body)
     try:
-        ended = crew.run(_arguments(turn), seconds=one.config.dreaming.limit_minutes * 60, place=place)
+        ended = crew.run(_arguments(turn), seconds=one.config.dreaming.limit_minutes * 60)
     except StoppedError:
         ended = Ended(code=-SIGTERM, out="", err="")
     seconds = round(monotonic() - began, 1)
