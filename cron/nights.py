@@ -18,7 +18,7 @@ from cron.crew import Crew, Ended, StoppedError
 from cron.standing import Named, Standing, last_done, next_sentence, off, standing
 from dreaming.cli.common import CONFIG, HELD, INTERRUPTED, REFUSED
 from dreaming.fleet import TROUBLE, held, keep_apart, keep_stores_apart
-from dreaming.home import STATE, NoWorkspaceError
+from dreaming.home import STATE, NoWorkspaceError, state
 from dreaming.layers import ConfigError
 
 LOCK = STATE / "schedule.lock"
@@ -104,8 +104,7 @@ def _alone(turn: Turn, one: Standing, crew: Crew) -> Outcome:
 
 @contextmanager
 def _lock(root: Path) -> Iterator[None]:
-    (root / STATE).mkdir(parents=True, exist_ok=True)
-    with FileLock(root / LOCK, timeout=0):
+    with FileLock(state(root) / LOCK.name, timeout=0):
         yield
 
 
