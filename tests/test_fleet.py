@@ -342,6 +342,28 @@ def test_a_night_beyond_its_limit_is_stopped_with_all_it_started_and_taken_up_ag
     assert house.read("DREAMS.md").count("## Light Sleep") == 1
 
 
+def test_a_night_that_is_killed_leaves_no_narrator_behind(tmp_path: Path, pids: Path) -> None:
+    house = house_at(tmp_path / "a", "- Boat is called Kestrel\n- Mooring is number four\n")
+    house.write("config.toml", f"[dreaming]\nenabled = true\n{SLEEPING}")
+    night = start("-w", house.root, "--now", NOW)
+    while night.poll() is None and not list(pids.iterdir()):
+        time.sleep(0.05)
+    night.kill()
+    night.communicate(timeout=60)
+    (noted,) = pids.iterdir()
+    for _ in range(100):
+        if not is_alive(int(noted.name)):
+            break
+        time.sleep(0.1)
+    assert not is_alive(int(noted.name))
+    noted.unlink()  # nobody may have asked yet how it ended
+
+
+def is_alive(pid: int) -> bool:
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
+    return not state.startswith("Z") and state != ""
+
+
 def test_a_slow_night_does_not_delay_the_others(tmp_path: Path) -> None:
     slow = house_at(tmp_path / "slow", "- Boat is called Kestrel\n- Mooring is number four\n")
     slow.write("config.toml", f"[dreaming]\nenabled = true\n{SLEEPING}")
