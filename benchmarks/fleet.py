@@ -42,6 +42,7 @@ def main(workspaces: int, fragments: int, files: int, turns: int, workers: int, 
     """Measure the first nights of all, a call with nothing due, the quiet nights after, and a killed run."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installation has its code compiled
         own = {"HOME": folder, "XDG_CONFIG_HOME": folder, "PYTHONPATH": str(Path(__file__).parent.parent)}
         environ = {**os.environ, **own, "DREAM_SCHEDULE__WORKERS": str(workers)}
         made = [_workspace(root / f"all/{n:02}", fragments, files, turns) for n in range(workspaces)]

@@ -196,9 +196,9 @@ def chosen(system: str | None) -> str:
 
 
 def _done(pieces: Sequence[Piece], *, only_print: bool, yes: bool) -> bool:
-    """Show the pieces and, when that is wanted, make them; a command alone changes nothing."""
+    """Show the pieces and, when that is wanted, make them, unless everything is so already."""
     shown = [piece.shown() for piece in pieces]
-    if not any(text for piece, text in zip(pieces, shown, strict=True) if not isinstance(piece, installing.Command)):
+    if all(piece.is_done() if isinstance(piece, installing.Command) else not piece.shown() for piece in pieces):
         click.echo("It is so already; nothing to change.")
         return True
     for text in filter(None, shown):

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
+from signal import SIGKILL
 from typing import Protocol
 
 import click
@@ -26,6 +27,8 @@ from dreaming.layers import ConfigError
 
 LABEL = "local.nightly-dreaming"
 UNITS = ("dream.service", "dream.timer")
+LONGEST_SECONDS = 120
+"""How long a command of the system may take."""
 
 
 class NotInstalledError(click.ClickException):
@@ -117,27 +120,60 @@ class Tab:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A call that changes nothing: yes is that it ends well, and says nothing but the answer if there is to be one."""
+
+    words: tuple[str, ...]
+    answer: str = ""
+
+    def is_yes(self) -> bool:
+        """Ask it."""
+        done = _run(self.words)
+        return done.returncode == 0 and (not self.answer or set(done.stdout.split()) == {self.answer})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """A command that makes the system heed the files; where its program is not, it is only named."""
+    """A command that makes the system heed the files; where its program is not, it is only named.
+
+    It is done when all that it `asks` the system is answered with yes, or with no when that is `wanted`: files may be
+    there that the system refused to heed.
+    """
 
     words: tuple[str, ...]
     may_fail: bool = False
+    asks: tuple[Question, ...] = ()
+    wanted: bool = True
 
     def shown(self) -> str:
         """Return the command."""
         where = "" if shutil.which(self.words[0]) else f"   # not here: there is no {self.words[0]}"
         return f"$ {shlex.join(self.words)}{where}\n"
 
+    def is_done(self) -> bool:
+        """Ask the system whether it is as the command would make it; without a question, or its program, it is."""
+        if not self.asks or shutil.which(self.words[0]) is None:
+            return True
+        said = [question.is_yes() for question in self.asks]
+        return all(said) if self.wanted else not any(said)
+
     def make(self) -> None:
         """Run it."""
         if shutil.which(self.words[0]) is None:
             return
-        done = subprocess.run(self.words, capture_output=True, text=True, check=False, timeout=120)
+        done = _run(self.words)
         if done.returncode and not self.may_fail:
             raise NotInstalledError(
                 f"{shlex.join(self.words)} failed: {done.stderr.strip() or done.returncode}; "
                 "the files are written, run it by hand when what is wrong is mended"
             )
+
+
+def _run(words: tuple[str, ...]) -> "subprocess.CompletedProcess[str]":
+    try:
+        return subprocess.run(words, capture_output=True, text=True, check=False, timeout=LONGEST_SECONDS)
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(words, -SIGKILL, "", f"no end of it within {LONGEST_SECONDS} seconds")
 
 
 def difference(name: str, before: str | None, after: str | None) -> str:
@@ -222,15 +258,17 @@ def for_systemd_units(order: Order) -> tuple[Piece, ...]:
     folder = units(own=order.own)
     return (
         *(Text(path=folder / name, text=text) for name, text in zip(UNITS, (service, timer), strict=True)),
-        Command(words=systemctl("daemon-reload", own=order.own)),
-        Command(words=systemctl("enable", "--now", UNITS[1], own=order.own)),
+        Command(words=systemctl("daemon-reload", own=order.own), asks=(_heeded(own=order.own),)),
+        Command(words=systemctl("enable", "--now", UNITS[1], own=order.own), asks=_timer(own=order.own)),
     )
 
 
 def not_for_systemd(*, own: bool) -> tuple[Piece, ...]:
     """Return what takes that back."""
     return (
-        Command(words=systemctl("disable", "--now", UNITS[1], own=own), may_fail=True),
+        Command(
+            words=systemctl("disable", "--now", UNITS[1], own=own), may_fail=True, asks=_timer(own=own), wanted=False
+        ),
         *(Text(path=units(own=own) / name, text=None) for name in UNITS),
         Command(words=systemctl("daemon-reload", own=own), may_fail=True),
     )
@@ -255,14 +293,19 @@ def for_launchd(order: Order) -> tuple[Piece, ...]:
     return (
         Text(path=path, text=text),
         Command(words=("launchctl", "bootout", f"{_domain(own=order.own)}/{LABEL}"), may_fail=True),
-        Command(words=("launchctl", "bootstrap", _domain(own=order.own), str(path))),
+        Command(words=("launchctl", "bootstrap", _domain(own=order.own), str(path)), asks=_job(own=order.own)),
     )
 
 
 def not_for_launchd(*, own: bool) -> tuple[Piece, ...]:
     """Return what takes that back."""
     return (
-        Command(words=("launchctl", "bootout", f"{_domain(own=own)}/{LABEL}"), may_fail=True),
+        Command(
+            words=("launchctl", "bootout", f"{_domain(own=own)}/{LABEL}"),
+            may_fail=True,
+            asks=_job(own=own),
+            wanted=False,
+        ),
         Text(path=plist(own=own), text=None),
     )
 
@@ -290,6 +333,23 @@ def plist(*, own: bool) -> Path:
 def systemctl(*said: str, own: bool) -> tuple[str, ...]:
     """Return a call of systemctl."""
     return ("systemctl", *(("--user",) if own else ()), *said)
+
+
+def _heeded(*, own: bool) -> Question:
+    """Return how to ask whether systemd has read the units as they are."""
+    words = systemctl("show", "--property=NeedDaemonReload", "--value", *UNITS, own=own)
+    return Question(words=words, answer="no")
+
+
+def _timer(*, own: bool) -> tuple[Question, ...]:
+    """Return how to ask whether the timer is switched on, now and after the next start."""
+    asked = ("is-active", "is-enabled")
+    return tuple(Question(words=systemctl(question, "--quiet", UNITS[1], own=own)) for question in asked)
+
+
+def _job(*, own: bool) -> tuple[Question, ...]:
+    """Return how to ask whether launchd has the job."""
+    return (Question(words=("launchctl", "print", f"{_domain(own=own)}/{LABEL}")),)
 
 
 def _domain(*, own: bool) -> str:

@@ -8,7 +8,6 @@ from datetime import date, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from signal import SIGINT, SIGKILL, SIGTERM
-from threading import Event
 from time import monotonic
 from typing import Any
 
@@ -19,7 +18,7 @@ from cron.crew import Crew, Ended, StoppedError
 from cron.standing import Named, Standing, last_done, next_sentence, off, standing
 from dreaming.cli.common import CONFIG, HELD, INTERRUPTED, REFUSED
 from dreaming.fleet import TROUBLE, held, keep_apart, keep_stores_apart
-from dreaming.home import STATE, NoWorkspaceError
+from dreaming.home import STATE, NoWorkspaceError, state
 from dreaming.layers import ConfigError
 
 LOCK = STATE / "schedule.lock"
@@ -105,8 +104,7 @@ def _alone(turn: Turn, one: Standing, crew: Crew) -> Outcome:
 
 @contextmanager
 def _lock(root: Path) -> Iterator[None]:
-    (root / STATE).mkdir(parents=True, exist_ok=True)
-    with FileLock(root / LOCK, timeout=0):
+    with FileLock(state(root) / LOCK.name, timeout=0):
         yield
 
 
@@ -126,20 +124,20 @@ def _if_due(turn: Turn, one: Standing, crew: Crew) -> Outcome:
     if why := held(turn.root):  # nobody is told that a night begins where another one is going on
         return turn.over(Ending.HELD, why, code=HELD, night=tonight)
     try:
-        with crew.place() as place:
-            return _night(turn, one, crew, place, before)
+        with crew.place():
+            return _night(turn, one, crew, before)
     except StoppedError:
         return _stopped(turn, tonight)
 
 
-def _night(turn: Turn, one: Standing, crew: Crew, place: Event, before: record.Record | None) -> Outcome:
+def _night(turn: Turn, one: Standing, crew: Crew, before: record.Record | None) -> Outcome:
     tonight, began = one.local_date(turn.now), monotonic()
     body = {"workspace": str(turn.root), "night": tonight.isoformat()}
     turn.begun(turn.over(Ending.RUNNING, f"the night of {tonight} begins", night=tonight))
     _record(turn, tonight, before, record.INTERRUPTED)
     hooks = calls.call(one.config.hooks, calls.Event.START, body)
     try:
-        ended = crew.run(_arguments(turn), seconds=one.config.dreaming.limit_minutes * 60, place=place)
+        ended = crew.run(_arguments(turn), seconds=one.config.dreaming.limit_minutes * 60)
     except StoppedError:
         ended = Ended(code=-SIGTERM, out="", err="")
     seconds = round(monotonic() - began, 1)

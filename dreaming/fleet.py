@@ -188,7 +188,7 @@ def _diary_folders(root: Path, config: Config) -> set[Path]:
     listing = diary.diaries(
         root, folder=wanted.diaries, pattern=wanted.pattern, memories=wanted.memories, zone=zone(config)
     )
-    return {Path(os.path.realpath(root / one.path)).parent for one in listing.diaries}
+    return _real_folders(root / one.path for one in listing.diaries)
 
 
 def _transcript_folders(root: Path, config: Config) -> set[Path]:
@@ -196,4 +196,10 @@ def _transcript_folders(root: Path, config: Config) -> set[Path]:
     if not wanted.enabled:
         return set()
     found = transcripts.transcripts(root, wanted.paths)
-    return {one.path.resolve().parent for one in found if not wanted.agents or one.agent in wanted.agents}
+    return _real_folders(one.path for one in found if not wanted.agents or one.agent in wanted.agents)
+
+
+def _real_folders(paths: Iterable[Path]) -> set[Path]:
+    """Return in which folders files are; only links are followed one by one, of the others their folder once."""
+    found = {path if path.is_symlink() else path.parent / "any" for path in paths}
+    return {Path(os.path.realpath(path)).parent for path in found}

@@ -25,6 +25,7 @@ from memory.sources import Sources
 from memory.store import Store
 from workspace.errors import NotWritableError
 from workspace.files import DryFiles, Files
+from workspace.folders import make
 
 MEMORY = "MEMORY.md"
 DREAMS = "DREAMS.md"
@@ -221,11 +222,16 @@ def located(
     return folder.resolve(), settings
 
 
+def state(root: Path) -> Path:
+    """Return the folder of what this program keeps of a workspace, made if need be; raise GoneError."""
+    make(root / STATE, root=root)
+    return root / STATE
+
+
 @contextmanager
 def _stored(root: Path) -> Iterator[Store]:
     try:
-        (root / STATE).mkdir(parents=True, exist_ok=True)
-        _keep_private(root / STATE)
+        _keep_private(state(root))
     except OSError as error:
         raise NotWritableError(root / STATE, error.strerror or str(error)) from error
     with Store.open(root / STORE) as store:

@@ -17,7 +17,7 @@ from dreaming.run import RUNS, Run
 from dreaming.tell import tell
 from memory.model import Phase
 from memory.promotions import Promotion, State
-from workspace.errors import WorkspaceError
+from workspace.errors import GoneError, WorkspaceError
 from workspace.lock import lock
 
 ASLEEP = {Phase.LIGHT: "light sleep", Phase.REM: "REM sleep", Phase.DEEP: "deep sleep"}
@@ -57,7 +57,7 @@ class NightReport:
 def run_night(home: Home, *, phases: Sequence[Phase], now: datetime) -> NightReport:
     """Run phases of the local date's night; running it again continues it and, unchanged, changes nothing.
 
-    Raise HeldError when another process runs a night here.
+    Raise HeldError when another process runs a night here, and GoneError when the workspace is removed meanwhile.
     """
     with nullcontext(None) if home.dry else lock(home.root, now=now) as note:
         if note is not None:
@@ -67,6 +67,7 @@ def run_night(home: Home, *, phases: Sequence[Phase], now: datetime) -> NightRep
         notice(home, now=now)
         observed = observe(home, now=now, vectors_at_most=-1, patient=True)
         heard = hear(home, now=now)
+        _require_folder(home)
         run = _begun(home, now=now)
         for phase in Phase:
             if phase in phases:
@@ -75,10 +76,18 @@ def run_night(home: Home, *, phases: Sequence[Phase], now: datetime) -> NightRep
             run.problems.append(f"there is no diary under {home.root / home.config.workspace.diaries}; {ELSEWHERE}")
         unwritten = pages.write(home, run.night, run.sections, now=now)
         _finish(run)  # before anybody is asked for an entry: that may take long, or be interrupted
+        _require_folder(home)
         told = tell(home, run.stories, night=run.night, now=now)
         run.problems += dict.fromkeys((*unwritten, *told.unwritten, *told.notes))
         run.failed |= bool(unwritten or told.unwritten)
+        _require_folder(home)
         return _report(run, observed, heard)
+
+
+def _require_folder(home: Home) -> None:
+    """Say in one sentence that the workspace was removed meanwhile, in place of one for each file."""
+    if not home.root.is_dir():
+        raise GoneError(home.root)
 
 
 def _begun(home: Home, *, now: datetime) -> Run:

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from classifinder_engine import PATTERN_REGISTRY, scan
 
 from memory import checksums
-from memory.cues import by_cue, cued
+from memory.cues import by_cue, compiled, cued, in_ascii
 from memory.leaks import CREDENTIAL, KINDS, leaks
 from memory.personal import personal
 from memory.redaction import Redaction
@@ -58,12 +58,12 @@ _VARIABLE = re.compile(r"[$<{%*(\[]|os\.|env\.|process\.")
 _PLACE = re.compile(r".*://|.*@[\w-]+\.\w|[./~]*[a-z][a-z_.-]*/|v?\d+(?:\.\d+)+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Secret:
     """A kind of secret the scanner does not know: where it may stand and what it must look like."""
 
     kind: str
-    regex: re.Pattern[str]
+    regex: str
     looks_right: Callable[[str, bool], bool]
 
 
@@ -136,7 +136,7 @@ def _is_worth_scanning(text: str) -> bool:
 
 def _further_secrets(text: str) -> Iterator[Span]:
     for secret in cued(_further_kinds(ascii_only=text.isascii()), text.lower()):
-        for match in secret.regex.finditer(text):
+        for match in compiled(secret.regex).finditer(text):
             value, start = match["secret"].rstrip(_CLOSING), match.start("secret")
             end = start + len(value)
             if secret.looks_right(value, text[end : end + 1] in _CLAUSE_ENDS):
@@ -261,13 +261,13 @@ _LOOKS: dict[str, Callable[[str, bool], bool]] = {
 
 @cache
 def _further_kinds(*, ascii_only: bool) -> Mapping[str, tuple[_Secret, ...]]:
-    """Return the table by cue; an ASCII text, as most are, has only such cues."""
+    """Return the table by cue."""
     lines = (line.split("\t") for line in entries("secrets", SHARED))
     table = by_cue(
-        (cues.replace(r"\n", "\n"), _Secret(kind=kind, regex=re.compile(_spelled_out(regex)), looks_right=_LOOKS[look]))
+        (cues.replace(r"\n", "\n"), _Secret(kind=kind, regex=_spelled_out(regex), looks_right=_LOOKS[look]))
         for kind, look, cues, regex in lines
     )
-    return {cue: secrets for cue, secrets in table.items() if cue.isascii() or not ascii_only}
+    return in_ascii(table) if ascii_only else table
 
 
 def _spelled_out(regex: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from unicodedata import normalize
 
-from memory.cues import by_cue, cued
+from memory.cues import by_cue, compiled, cued, in_ascii
 from memory.model import QUOTED
 from memory.redaction import ONLY_SECRETS, Redaction
 from memory.secrets import SECRET, spans
@@ -123,7 +123,8 @@ def _is_own_output(lowered: str) -> bool:
 
 
 def _gives_orders(folded: str) -> bool:
-    return any(pattern.search(folded) for pattern in cued(_orders(), folded))
+    orders = cued(_orders(ascii_only=folded.isascii()), folded)
+    return any(compiled(regex).search(folded) for regex in orders)
 
 
 def _folded(text: str) -> str:
@@ -135,9 +136,10 @@ def _folded(text: str) -> str:
 
 
 @cache
-def _orders() -> Mapping[str, tuple[re.Pattern[str], ...]]:
+def _orders(*, ascii_only: bool) -> Mapping[str, tuple[str, ...]]:
     lines = (line.split("\t") for code in LANGUAGES for line in entries("orders", code))
-    return by_cue((cues, re.compile(_spelled_out(regex))) for cues, regex in lines)
+    table = by_cue((cues, _spelled_out(regex)) for cues, regex in lines)
+    return in_ascii(table) if ascii_only else table
 
 
 def _spelled_out(regex: str) -> str:

@@ -21,7 +21,7 @@ from workspace.append import (
     append,
     lines_of,
 )
-from workspace.errors import NotWritableError, WorkspaceError
+from workspace.errors import GoneError, NotWritableError, WorkspaceError
 
 DAY = date(2026, 6, 18)
 NAME = "memory/2026-06-18.md"
@@ -141,7 +141,7 @@ def test_what_is_no_file_is_refused_at_once(tmp_path: Path, make: object) -> Non
 
 
 def test_a_workspace_that_is_not_there_is_not_made(tmp_path: Path) -> None:
-    with pytest.raises(NotWritableError):
+    with pytest.raises(GoneError, match="is no folder"):
         append(tmp_path / "mistyped", DAY, "- a line", heading="Deploy")
     assert list(tmp_path.iterdir()) == []
 

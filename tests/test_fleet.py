@@ -9,14 +9,16 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
-from cron.crew import Crew, Ended, StoppedError
+from cron.crew import SLOW_PER_PLACE, Crew, Ended, StoppedError
 from cron.nights import Ending, Outcome, Turn, take
 from cron.standing import Named
 from dreaming.cli import dream
@@ -297,8 +299,8 @@ def test_two_schedulers_at_once_make_one_night(tmp_path: Path) -> None:
 
 
 def run(crew: Crew, *arguments: object, seconds: float) -> Ended:
-    with crew.place() as place:
-        return crew.run([*map(str, arguments), "--now", f"{NOW}+08:00", "--json"], seconds=seconds, place=place)
+    with crew.place():
+        return crew.run([*map(str, arguments), "--now", f"{NOW}+08:00", "--json"], seconds=seconds)
 
 
 def begun(folder: Path) -> None:
@@ -340,6 +342,28 @@ def test_a_night_beyond_its_limit_is_stopped_with_all_it_started_and_taken_up_ag
     assert house.read("DREAMS.md").count("## Light Sleep") == 1
 
 
+def test_a_night_that_is_killed_leaves_no_narrator_behind(tmp_path: Path, pids: Path) -> None:
+    house = house_at(tmp_path / "a", "- Boat is called Kestrel\n- Mooring is number four\n")
+    house.write("config.toml", f"[dreaming]\nenabled = true\n{SLEEPING}")
+    night = start("-w", house.root, "--now", NOW)
+    while night.poll() is None and not list(pids.iterdir()):
+        time.sleep(0.05)
+    night.kill()
+    night.communicate(timeout=60)
+    (noted,) = pids.iterdir()
+    for _ in range(100):
+        if not is_alive(int(noted.name)):
+            break
+        time.sleep(0.1)
+    assert not is_alive(int(noted.name))
+    noted.unlink()  # nobody may have asked yet how it ended
+
+
+def is_alive(pid: int) -> bool:
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
+    return not state.startswith("Z") and state != ""
+
+
 def test_a_slow_night_does_not_delay_the_others(tmp_path: Path) -> None:
     slow = house_at(tmp_path / "slow", "- Boat is called Kestrel\n- Mooring is number four\n")
     slow.write("config.toml", f"[dreaming]\nenabled = true\n{SLEEPING}")
@@ -354,6 +378,61 @@ def test_a_slow_night_does_not_delay_the_others(tmp_path: Path) -> None:
     crew.end()
     first.join(timeout=30)
     assert not first.is_alive()
+
+
+class Hanging(Crew):
+    """A crew whose nights hang until they are let go, but for those of workspaces whose name begins with `quick`."""
+
+    def __init__(self, places: int, *, patience: float) -> None:
+        super().__init__(places, patience=patience)
+        self.let_go = threading.Event()
+        self.hanging = threading.Semaphore(0)
+
+    def run(self, arguments: Sequence[str], *, seconds: float) -> Ended:
+        if not Path(arguments[1]).name.startswith("quick"):
+            self.hanging.release()
+            assert self.let_go.wait(60)
+        return Ended(code=0, out="{}", err="")
+
+
+def test_however_many_nights_are_slow_one_place_is_for_the_quick_ones(tmp_path: Path) -> None:
+    crew = Hanging(1, patience=0)
+    slow = [turn_of(house_at(tmp_path / f"slow{n}")) for n in range(SLOW_PER_PLACE)]
+    quick = turn_of(house_at(tmp_path / "quick"))
+    with ThreadPoolExecutor(max_workers=crew.threads) as pool:
+        waiting = [pool.submit(take, turn, crew) for turn in slow]
+        try:
+            assert pool.submit(take, quick, crew).result(timeout=30).ending is Ending.DONE
+            assert not any(one.done() for one in waiting)
+        finally:
+            crew.let_go.set()
+
+
+def test_beside_so_many_slow_nights_no_more_begin_than_there_are_places(tmp_path: Path) -> None:
+    crew = Hanging(1, patience=0)
+    turns = [turn_of(house_at(tmp_path / f"slow{n}")) for n in range(SLOW_PER_PLACE + 1)]
+    quick = turn_of(house_at(tmp_path / "quick"))
+    with ThreadPoolExecutor(max_workers=crew.threads) as pool:
+        ended = [pool.submit(take, turn, crew) for turn in turns]
+        for _ in turns:
+            assert crew.hanging.acquire(timeout=30)
+        last = pool.submit(take, quick, crew)
+        with pytest.raises(TimeoutError):
+            last.result(timeout=0.3)
+        crew.let_go.set()
+        assert {one.result(timeout=30).ending for one in (*ended, last)} == {Ending.DONE}
+
+
+def test_a_night_that_waits_for_a_place_hears_that_no_more_begin(tmp_path: Path) -> None:
+    crew = Hanging(1, patience=60)
+    turns = [turn_of(house_at(tmp_path / f"slow{n}")) for n in range(3)]
+    with ThreadPoolExecutor(max_workers=crew.threads) as pool:
+        ended = [pool.submit(take, turn, crew) for turn in turns]
+        assert crew.hanging.acquire(timeout=30)
+        crew.stop()
+        stopped = [one.result().ending for one in islice(as_completed(ended, timeout=30), 2)]
+        crew.let_go.set()
+    assert stopped == [Ending.STOPPED, Ending.STOPPED]
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
@@ -376,7 +455,7 @@ class ToldToStop(Crew):
         super().__init__(1)
         self.code = code
 
-    def run(self, arguments: Sequence[str], *, seconds: float, place: threading.Event) -> Ended:
+    def run(self, arguments: Sequence[str], *, seconds: float) -> Ended:
         self.end()
         return Ended(code=self.code, out="", err="dream: stopped\n")
 
@@ -443,12 +522,11 @@ def test_a_killed_run_over_many_is_taken_up_where_it_was(tmp_path: Path) -> None
     for name in names:
         house_at(tmp_path / name)
     process = start("--all", "--now", NOW, "-w", tmp_path / "*")
-    assert process.stdout
-    process.stdout.readline()
+    while process.poll() is None and len(list(tmp_path.glob("*/DREAMS.md"))) < 2:  # one has ended
+        time.sleep(0.02)
     process.kill()
     process.communicate(timeout=60)
     ran = outcomes(every("-w", tmp_path / "*", "--json", now="2026-06-18T03:05"))
-    assert ran["w0"] == "not due"
     assert "done" in ran.values()
     houses = [House(tmp_path / name) for name in names]
     assert {house.read("DREAMS.md").count("## Light Sleep") for house in houses} <= {1}

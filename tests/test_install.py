@@ -37,8 +37,14 @@ esac
 """
 SYSTEM = """\
 #!/bin/sh
+# A system that remembers what it was told, and can be asked; it writes down what it is told to do.
+has="$HOME/$(basename "$0")-has"
+case "$*" in *NeedDaemonReload*) if [ -e "$HOME/unread" ]; then echo no; echo; echo yes; else echo no; fi; exit ;; esac
+case "$*" in *is-enabled*|*is-active*|print\\ *) [ -e "$has" ]; exit ;; esac
 echo "$(basename "$0") $*" >> "$HOME/called"
-[ ! -e "$HOME/refuses" ]
+[ ! -e "$HOME/refuses" ] || exit 1
+case "$*" in *enable\\ --now*|bootstrap*) touch "$has" ;; esac
+case "$*" in *disable\\ --now*|bootout*) rm -f "$has" ;; esac
 """
 CONSOLE = """\
 #!{python}
@@ -352,6 +358,51 @@ def test_a_system_that_refuses_is_said(home: Path, on: House) -> None:
     result = call("install", "--systemd", "--user", "--yes", "-w", on.root)
     assert result.exit_code == 1
     assert "run it by hand" in result.stderr
+
+
+@pytest.mark.parametrize("system", ["systemd", "launchd"])
+def test_what_the_system_refused_is_done_by_the_next_install(home: Path, on: House, system: str) -> None:
+    (home / "refuses").touch()
+    assert call("install", f"--{system}", "--user", "--yes", "-w", on.root).exit_code == 1
+    (home / "refuses").unlink()
+    (home / "called").unlink()
+    again = call("install", f"--{system}", "--user", "--yes", "-w", on.root)
+    assert (again.exit_code, "nothing to change" in again.stdout) == (0, False)
+    assert any("enable --now" in line or "bootstrap" in line for line in called(home))
+    assert "nothing to change" in call("install", f"--{system}", "--user", "--yes", "-w", on.root).stdout
+
+
+@pytest.mark.parametrize("system", ["systemd", "launchd"])
+def test_what_somebody_switched_off_is_switched_on_by_an_install(home: Path, on: House, system: str) -> None:
+    call("install", f"--{system}", "--user", "--yes", "-w", on.root)
+    for memory in home.glob("*-has"):
+        memory.unlink()
+    again = call("install", f"--{system}", "--user", "--yes", "-w", on.root)
+    assert "nothing to change" not in again.stdout
+    assert list(home.glob("*-has"))
+
+
+def test_units_that_systemd_has_not_read_are_told_to_it(home: Path, on: House) -> None:
+    call("install", "--systemd", "--user", "--yes", "-w", on.root)
+    (home / "unread").touch()
+    assert "nothing to change" not in call("install", "--systemd", "--user", "--yes", "-w", on.root).stdout
+    assert called(home).count("systemctl --user daemon-reload") == 2
+
+
+@pytest.mark.parametrize("system", ["systemd", "launchd"])
+def test_what_the_system_still_has_is_taken_out_of_it_without_its_file(home: Path, on: House, system: str) -> None:
+    call("install", f"--{system}", "--user", "--yes", "-w", on.root)
+    for file in (*home.rglob("dream.*"), *home.rglob("*.plist")):
+        file.unlink()
+    assert "nothing to change" not in call("uninstall", f"--{system}", "--user", "--yes").stdout
+    assert not list(home.glob("*-has"))
+    assert "nothing to change" in call("uninstall", f"--{system}", "--user", "--yes").stdout
+
+
+def test_where_the_program_of_the_system_is_not_the_files_alone_are_compared(home: Path, on: House) -> None:
+    (home / "bin/launchctl").unlink()
+    assert "not here" in call("install", "--launchd", "--user", "--yes", "-w", on.root).stdout
+    assert "nothing to change" in call("install", "--launchd", "--user", "--yes", "-w", on.root).stdout
 
 
 def test_a_folder_that_cannot_be_written_to_is_said_with_the_way_out(home: Path, on: House) -> None:

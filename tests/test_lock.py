@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from house import House
-from workspace.errors import HeldError, NotWritableError
+from workspace.errors import GoneError, HeldError
 from workspace.lock import STALE_SECONDS, lock, running
 
 NIGHT = datetime(2026, 6, 18, 3, 1, tzinfo=UTC)
@@ -199,7 +199,7 @@ def test_workspaces_do_not_wait_for_each_other(tmp_path: Path) -> None:
 
 
 def test_a_mistyped_workspace_is_not_made(tmp_path: Path) -> None:
-    with pytest.raises(NotWritableError, match="no such folder"):
+    with pytest.raises(GoneError, match="is no folder"):
         lock(tmp_path / "typo", now=NIGHT).__enter__()
     assert names(tmp_path) == set()
 

@@ -1,16 +1,18 @@
 """A night of a workspace, end to end, on real files and a real store."""
 
 import json
+import shutil
 from datetime import date
 from pathlib import Path
 
 import pytest
 
+from dreaming import night
 from dreaming.home import MEMORY, opened
 from dreaming.night import run_night
 from house import House, moment
 from memory.model import Phase
-from workspace.errors import HeldError
+from workspace.errors import GoneError, HeldError
 from workspace.lock import lock
 
 RULE = "## PR 评审\n\n- 测试必须使用真实数据库，不接受 mock\n"
@@ -450,3 +452,31 @@ def test_reports_of_a_night_are_json_safe(house: House) -> None:
     report = house.night("2026-03-08T03:00")
     json.dumps({one.phase.value: dict(one.counts) for one in report.phases})
     assert Path(house.root / "memory/.dreams/.gitignore").read_text(encoding="utf-8") == "*\n"
+
+
+@pytest.mark.parametrize("moment", ["observe", "hear", "_begun", "_finish", "tell"])
+def test_a_workspace_that_is_removed_while_its_night_runs_does_not_come_back(
+    house: House, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    garage(house)
+    real = getattr(night, moment)
+
+    def removed(*arguments: object, **rest: object) -> object:
+        shutil.rmtree(house.root)
+        return real(*arguments, **rest)
+
+    monkeypatch.setattr(night, moment, removed)
+    with pytest.raises(GoneError, match="put it back and run the night again"):
+        house.night("2026-03-08T03:00")
+    assert not house.root.exists()
+
+
+def test_folders_of_a_workspace_that_are_removed_while_its_night_runs_are_made_again(
+    house: House,
+) -> None:
+    house.settings["dreaming.reports"] = True
+    garage(house)
+    house.night("2026-03-08T03:00")
+    shutil.rmtree(house.root / "memory/dreaming")
+    house.night("2026-03-09T03:00")
+    assert house.read("memory/dreaming/deep/2026-03-09.md")

@@ -5,7 +5,6 @@ import shutil
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from threading import Event
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -53,7 +52,7 @@ class Inside(Crew):
         super().__init__(1)
         self.run_for: list[tuple[str, str]] = []
 
-    def run(self, arguments: Sequence[str], *, seconds: float, place: Event) -> Ended:
+    def run(self, arguments: Sequence[str], *, seconds: float) -> Ended:
         self.run_for.append((arguments[1], arguments[3]))
         done = CliRunner().invoke(dream, list(arguments))
         if done.exception and not isinstance(done.exception, SystemExit):
@@ -64,7 +63,7 @@ class Inside(Crew):
 class Failing(Inside):
     """Nights that fail."""
 
-    def run(self, arguments: Sequence[str], *, seconds: float, place: Event) -> Ended:
+    def run(self, arguments: Sequence[str], *, seconds: float) -> Ended:
         self.run_for.append((arguments[1], arguments[3]))
         return Ended(code=1, out="", err="dream: the disk is full\n")
 
@@ -76,7 +75,7 @@ class Brief(Inside):
         super().__init__()
         self._home = home
 
-    def run(self, arguments: Sequence[str], *, seconds: float, place: Event) -> Ended:
+    def run(self, arguments: Sequence[str], *, seconds: float) -> Ended:
         now = datetime.fromisoformat(arguments[3])
         self.run_for.append((arguments[1], str(now)))
         self.note(Standing.local_date(standing(Named(), Path(arguments[1])), now), now)

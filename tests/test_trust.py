@@ -1,11 +1,15 @@
 """What keeps a text out of durable memory, and how secrets are taken out of it. Fake secrets are put together here."""
 
+from collections.abc import Callable, Mapping
+from itertools import chain
+
 import pytest
 from classifinder_engine import PATTERN_REGISTRY, scan
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory import secrets
+from memory import secrets, trust
+from memory.cues import compiled
 from memory.trust import MACHINE, flaws, redacted
 
 SCANNED = [pattern.regex for pattern in PATTERN_REGISTRY if pattern.provider != "prompt_injection"]
@@ -358,3 +362,9 @@ def test_a_password_is_known_by_what_it_belongs_to(sentence: str) -> None:
 @pytest.mark.parametrize("text", ["The password of the router is changed twice a year", "Passwort vom Router ist neu"])
 def test_talk_about_passwords_is_no_secret(text: str) -> None:
     assert redacted(text) == (text, ())
+
+
+@pytest.mark.parametrize("table", [trust._orders, secrets._further_kinds])
+def test_every_expression_of_a_table_can_be_made(table: Callable[..., Mapping[str, tuple[object, ...]]]) -> None:
+    for thing in chain.from_iterable(table(ascii_only=False).values()):
+        assert compiled(getattr(thing, "regex", thing))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from workspace.errors import NotWritableError, Problem, WorkspaceError
 from workspace.files import PRIVATE
+from workspace.folders import make
 from workspace.lines import BOM, line_end, one_line, outline, printable, split_lines, with_block
 from workspace.unclosed import Unclosed, unclosed
 
@@ -92,9 +93,7 @@ def append(root: Path, day: date, text: str, *, heading: str, folder: str = "mem
     shown = f"{folder}/{day.isoformat()}.md"
     path = root / shown
     try:
-        if not root.is_dir():
-            raise NotWritableError(root, "there is no such folder")
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make(path.parent, root=root)
         if path.is_symlink():
             raise LinkedDiaryError(shown)
         before, added = _grown(path, title, lines)

@@ -86,6 +86,16 @@ class NotWritableError(WorkspaceError):
         )
 
 
+class GoneError(WorkspaceError):
+    """The folder of the workspace is not there; what is made in its place would only look like it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        super().__init__(
+            f"{root} is no folder, or is none any more; nothing was made in its place, so put it back and {NIGHT_AGAIN}"
+        )
+
+
 class HeldError(WorkspaceError):
     """Another process runs a night in this workspace."""
 

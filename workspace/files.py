@@ -27,6 +27,7 @@ from workspace.errors import (
     Problem,
     WorkspaceError,
 )
+from workspace.folders import make
 from workspace.lines import line_end, printable, split_lines
 from workspace.lock import lock
 
@@ -106,7 +107,7 @@ class Files:
         if text == document.text:
             return False
         raw = _encoded(document, text)
-        _replace(document, raw)
+        _replace(document, raw, Path(os.path.realpath(self.root)))
         self._wrote[document.path] = digest(raw)
         return True
 
@@ -223,13 +224,14 @@ def _encoded(document: Document, text: str) -> bytes:
     return text.encode(document.encoding, "surrogateescape" if document.encoding == "utf-8" else "surrogatepass")
 
 
-def _replace(document: Document, raw: bytes) -> None:
+def _replace(document: Document, raw: bytes, root: Path) -> None:
     """Put new bytes in the place of the file, and the user's back when they turn out to be newer than what was read."""
     path = document.path
     part = path.with_name(f".{path.name}.part")
     try:
         _require_writable(document)
-        _make(path.parent)
+        if make(path.parent, root=root):
+            _sync(path.parent.parent)
         try:
             _fill(part, document, raw)
             _require_unchanged(document)
@@ -249,12 +251,6 @@ def _require_writable(document: Document) -> None:
     checks_user = os.access in os.supports_effective_ids
     if document.path.exists() and not os.access(document.path, os.W_OK, effective_ids=checks_user):
         raise NotWritableError(document.path, "it is read-only")
-
-
-def _make(folder: Path) -> None:
-    if not folder.is_dir():
-        folder.mkdir(parents=True, exist_ok=True)
-        _sync(folder.parent)
 
 
 def _fill(part: Path, document: Document, raw: bytes) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from threading import Event, Thread
 
 from workspace.errors import HeldError, Holder, NotWritableError
+from workspace.folders import make
 
 LOCK = "night.lock"
 HOLDER = "night.holder.json"
@@ -42,7 +43,7 @@ def lock(root: Path, folder: str = "memory", *, now: datetime) -> Iterator[Calla
     home = root / folder / ".dreams"
     note = home / HOLDER
     try:
-        _make(root, home)
+        make(home, root=root)
         guard = FileLock(home / LOCK, timeout=0)
         guard.acquire()
     except Timeout:
@@ -64,9 +65,12 @@ def turn(root: Path, work: str, folder: str = "memory") -> Iterator[Callable[[],
     """
     from filelock import FileLock, Timeout
 
-    guard = FileLock(root / folder / ".dreams" / f"{work}.lock", timeout=0)
+    home = root / folder / ".dreams"
+    guard = FileLock(home / f"{work}.lock", timeout=0)
 
     def mine() -> bool:
+        if not home.is_dir():  # filelock would make it, of a workspace that is gone too
+            return True
         try:
             guard.acquire()
         except Timeout:
@@ -99,13 +103,6 @@ def running(root: Path, folder: str = "memory") -> Holder | None:
         except OSError:  # it is another user's
             return holder
     return holder
-
-
-def _make(root: Path, home: Path) -> None:
-    """Make the state folder, but no workspace: a mistyped path must not become one."""
-    if not root.is_dir():
-        raise NotWritableError(root, "there is no such folder")
-    home.mkdir(parents=True, exist_ok=True)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from typing import IO
 from dreaming.narrators import NARRATING
 from dreaming.narrators.entry import NarratorError, Request
 from dreaming.narrators.listening import heard
+from dreaming.narrators.watched import watched
 
 CHECK = "check narrative.command"
 CHUNK = 4096
@@ -56,10 +57,11 @@ class CommandNarrator:
             prompt.write(f"{request.system}\n\n{request.asked}\n".encode())
             prompt.seek(0)
             process = self._started(Path(folder), prompt)
-            try:
-                return heard(self.name, lambda: self._said(process), seconds=seconds, check=CHECK)
-            finally:
-                _ended(process)
+            with watched(process.pid):
+                try:
+                    return heard(self.name, lambda: self._said(process), seconds=seconds, check=CHECK)
+                finally:
+                    _ended(process)
 
     def _started(self, folder: Path, prompt: IO[bytes]) -> "subprocess.Popen[bytes]":
         """Start the program with the prompt as a file on its input: it may be read late, or never."""
