@@ -198,7 +198,8 @@ def chosen(system: str | None) -> str:
 def _done(pieces: Sequence[Piece], *, only_print: bool, yes: bool) -> bool:
     """Show the pieces and, when that is wanted, make them, unless everything is so already."""
     shown = [piece.shown() for piece in pieces]
-    if all(piece.is_done() if isinstance(piece, installing.Command) else not piece.shown() for piece in pieces):
+    pairs = zip(pieces, shown, strict=True)
+    if all(piece.is_done() if isinstance(piece, installing.Command) else not text for piece, text in pairs):
         click.echo("It is so already; nothing to change.")
         return True
     for text in filter(None, shown):

@@ -44,9 +44,9 @@ def test_three_different_questions_on_three_days_promote_a_line_at_default_gates
 
 def test_questions_that_share_only_a_name_promote_nothing(house: House) -> None:
     house.write("memory/2026-03-02.md", "- Jonas likes his toast with honey\n\n- Jonas forgot his cap in the park\n")
-    for night, query in enumerate(("Jonas school start", "Jonas allergy", "Jonas birthday", "size of Jonas"), 3):
-        asked_for(house, (f"2026-03-0{night}", query))
-        assert not house.night(f"2026-03-0{night + 1}T03:00").promoted
+    for day, query in enumerate(("Jonas school start", "Jonas allergy", "Jonas birthday", "size of Jonas"), 3):
+        asked_for(house, (f"2026-03-0{day}", query))
+        assert not house.night(f"2026-03-0{day + 1}T03:00").promoted
 
 
 def test_an_amount_keeps_the_heading_that_says_what_it_is_for(house: House) -> None:
