@@ -15,7 +15,7 @@ import click
 from benchmarks import diaries
 from dreaming.home import Home, opened
 from dreaming.night import run_night
-from dreaming.observe import observe
+from dreaming.observing.observe import observe
 from dreaming.reading import RESULTS
 from memory import search as ranking
 from memory.chunking import chunks

@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from dreaming.home import Home, opened
-from dreaming.observe import observe
+from dreaming.observing.observe import observe
 from memory.search import search
 
 RESULTS = 10

@@ -11,8 +11,8 @@ import click
 
 from benchmarks import diaries
 from benchmarks.__main__ import peak, row, seconds
-from dreaming.hearing import hear
 from dreaming.home import Home, opened
+from dreaming.observing.hearing import hear
 
 START = datetime(2026, 1, 1, 9, tzinfo=UTC)
 NIGHT = datetime(2026, 6, 1, 3, tzinfo=UTC)

@@ -172,7 +172,7 @@ def _oldest_first(page: Layout) -> Iterator[int]:
 def _answers(home: "Home", query: str, *, now: datetime) -> tuple[tuple[Answer, ...], tuple[str, ...]]:
     """Return what answers a question best, fit to stand in a prompt: no orders, no text of machines."""
     # Not at the top: the store takes longer to load than a hook may last, and a session start asks nothing.
-    from dreaming.observe import observe
+    from dreaming.observing.observe import observe
     from memory.search import search
     from memory.trust import flaws
 

@@ -5,24 +5,24 @@ from dataclasses import asdict
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
+from dreaming.changes.timeline import difference
 from dreaming.gates import in_words, verdict
 from dreaming.overview import needs
-from dreaming.timeline import difference
 
 if TYPE_CHECKING:
-    from dreaming.backup import Backup
-    from dreaming.doctor import Checkup
+    from dreaming.changes.timeline import Event, Stood
+    from dreaming.changes.undo import TakenBack
     from dreaming.explain import Decided, Difference, Life, NightExplained, Origin
     from dreaming.home import Home
     from dreaming.overview import Overview
     from dreaming.phases.deep import Examined
+    from dreaming.promotion.review import Proposal
     from dreaming.reading import Found, Read
-    from dreaming.restore import Restored
-    from dreaming.review import Proposal
-    from dreaming.scan import Scan
     from dreaming.tell import Answer
-    from dreaming.timeline import Event, Stood
-    from dreaming.undo import TakenBack
+    from dreaming.upkeep.backup import Backup
+    from dreaming.upkeep.doctor import Checkup
+    from dreaming.upkeep.restore import Restored
+    from dreaming.upkeep.scan import Scan
     from memory.journal import NightRecord
     from memory.model import Evidence, FragmentId
     from memory.promotions import Promotion

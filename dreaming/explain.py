@@ -5,15 +5,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime, timedelta
 
+from dreaming.changes.timeline import Event, events
 from dreaming.config import Config
 from dreaming.gates import ASKING, GATES, REMEDIES, Exam, GateResult, in_order, verdict
 from dreaming.home import MEMORY, Home
-from dreaming.known import known
-from dreaming.ledger import agreed, kept, known_before, made, taken_back
-from dreaming.newer import decided
 from dreaming.phases.deep import Examined, basis, weights
 from dreaming.phases.night import Night
 from dreaming.places import NoSuchLinesError, UnknownSourceError, named, opened, place_of
+from dreaming.promotion.known import known
+from dreaming.promotion.ledger import agreed, kept, known_before, made, taken_back
+from dreaming.promotion.newer import decided
 from dreaming.scoring import (
     CONTEXTS_THAT_SATURATE,
     GROUNDED_THAT_SATURATE,
@@ -23,7 +24,6 @@ from dreaming.scoring import (
     age_days,
     score,
 )
-from dreaming.timeline import Event, events
 from memory.journal import AskedOn, NightRecord
 from memory.model import Basis, Candidate, FragmentId, Kind, Mark
 from memory.promotions import LEFT, Promotion, State

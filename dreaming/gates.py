@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
 
-from dreaming.draft import Draft
+from dreaming.promotion.draft import Draft
 from dreaming.scoring import Score, age_days
 from memory.model import Candidate, Kind, Measured, Style
 from memory.quality import LEAD_IN, TASK, explained, names_tasks, unfit

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import partial
 
+from dreaming.changes.history import Why, rewrite
 from dreaming.entries import archives
-from dreaming.history import Why, rewrite
 from dreaming.home import DREAMS, Home
 from dreaming.narrators.telling import PLAIN
 from dreaming.tell import Answer, answered, archive, record

@@ -6,13 +6,14 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
-from dreaming import ledger, pages
+from dreaming import pages
+from dreaming.changes.history import notice
 from dreaming.entries import standing
-from dreaming.hearing import Hearing, hear
-from dreaming.history import notice
 from dreaming.home import Home
-from dreaming.observe import Observation, observe
+from dreaming.observing.hearing import Hearing, hear
+from dreaming.observing.observe import Observation, observe
 from dreaming.progress import also_noted
+from dreaming.promotion import ledger
 from dreaming.run import RUNS, Run
 from dreaming.tell import tell
 from memory.model import Phase

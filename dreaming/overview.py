@@ -8,8 +8,8 @@ from importlib import import_module
 from dreaming.entries import standing
 from dreaming.explain import change, nearest
 from dreaming.home import MEMORY, STORE, Home
-from dreaming.ledger import agreed
 from dreaming.phases.deep import Examined
+from dreaming.promotion.ledger import agreed
 from memory.journal import NightRecord
 from memory.model import Phase
 from memory.promotions import State

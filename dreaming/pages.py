@@ -9,7 +9,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from dreaming.history import Why, rewrite
+from dreaming.changes.history import Why, rewrite
 from dreaming.home import DREAMS, Home
 from dreaming.phases.rem import Truth
 from dreaming.scoring import Theme

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
-from dreaming.hearing import listing, said_at, said_chunks
 from dreaming.home import DREAMS, MEMORY, Home
-from dreaming.masking import masked, masked_lines
-from dreaming.remembering import pieces, remembered
+from dreaming.observing.hearing import listing, said_at, said_chunks
+from dreaming.observing.masking import masked, masked_lines
+from dreaming.observing.remembering import pieces, remembered
 from memory.model import Candidate, Chunk, Fragment, FragmentId, Kind, StatementId
 from memory.trust import redacted
 from workspace import diary

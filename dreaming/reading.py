@@ -7,7 +7,7 @@ from functools import partial
 from itertools import accumulate, pairwise
 
 from dreaming.home import Home
-from dreaming.observe import observe
+from dreaming.observing.observe import observe
 from dreaming.places import PAGES, NoSuchLinesError, Page, Source, Standing, opened, pages, place_of
 from memory import search as ranking
 from memory.concepts import is_telling

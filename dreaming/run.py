@@ -7,14 +7,15 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from hashlib import sha256
 
-from dreaming import ledger, pages, promote
+from dreaming import pages
 from dreaming.home import Home
-from dreaming.known import known
-from dreaming.newer import decided
 from dreaming.phases.deep import Examined, promoted_on
 from dreaming.phases.light import LightPlan, light, lively
 from dreaming.phases.night import Night
 from dreaming.phases.rem import RemPlan, Truth, believed, rem
+from dreaming.promotion import ledger, promote
+from dreaming.promotion.known import known
+from dreaming.promotion.newer import decided
 from dreaming.tell import Story
 from memory.journal import PhaseSignal, Refusal
 from memory.model import Candidate, FragmentId, Mark, Phase

@@ -24,8 +24,8 @@ from dreaming.documents import Document
 from dreaming.explain import examined, meant, nearest, written_of
 from dreaming.home import DREAMS, MEMORY, Home, NoWorkspaceError
 from dreaming.layers import ConfigError
-from dreaming.masking import masked
-from dreaming.observe import observe
+from dreaming.observing.masking import masked
+from dreaming.observing.observe import observe
 from dreaming.overview import overview
 from dreaming.writing import HEADING, append
 from memory.store import BrokenStoreError, BusyStoreError, NewerStoreError

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import partial
 
+from dreaming.changes.history import Why, again, rewrite, write
 from dreaming.entries import archive_name
-from dreaming.history import Why, again, rewrite, write
 from dreaming.home import DREAMS, Home
 from dreaming.narrators.choice import chosen
 from dreaming.narrators.entry import Graduate, Material, Narrator, Request

@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from dreaming.home import Home
-from dreaming.masking import masked
+from dreaming.observing.masking import masked
 from workspace import append as appending
 from workspace.append import Appended
 

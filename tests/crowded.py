@@ -2,7 +2,7 @@
 
 from datetime import date, datetime, timedelta
 
-from dreaming.history import Why, write
+from dreaming.changes.history import Why, write
 from dreaming.home import Home, opened
 from house import House, moment
 from memory.journal import PhaseSignal

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from dreaming.explain import examined
 from dreaming.home import Home, opened
 from dreaming.night import NightReport, run_night
-from dreaming.observe import observe
+from dreaming.observing.observe import observe
 from dreaming.phases.deep import Examined
 from dreaming.reading import Found, Read, get, search
 from memory.model import Phase

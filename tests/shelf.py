@@ -2,7 +2,7 @@
 
 from datetime import UTC, date, datetime
 
-from dreaming.remembering import pieces, remembered
+from dreaming.observing.remembering import pieces, remembered
 from memory.concepts import lexicon
 from memory.model import Fragment, Kind, Sighting
 from memory.redaction import ONLY_SECRETS

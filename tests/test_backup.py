@@ -495,7 +495,7 @@ def test_what_is_no_archive_is_refused(house: House) -> None:
 def test_a_killed_restore_is_finished_by_running_it_again(house: House, archive: Path) -> None:
     later(house)
     script = (
-        "import os, sys; from pathlib import Path; import dreaming.restore as r\n"
+        "import os, sys; from pathlib import Path; import dreaming.upkeep.restore as r\n"
         "r.replaced = lambda *_: os._exit(9)\n"
         "from dreaming.cli import dream; dream(sys.argv[1:])"
     )

@@ -16,7 +16,7 @@ from threading import Event
 import pytest
 
 from dreaming.home import STORE, Home
-from dreaming.observe import READING_FILES
+from dreaming.observing.observe import READING_FILES
 from dreaming.reading import search
 from house import House, moment
 from memory.store import query_hash
@@ -153,7 +153,7 @@ def test_a_search_waits_for_a_few_notes_that_another_process_is_reading(
 
             yield mine
 
-    monkeypatch.setattr("dreaming.observe.turn", noting)
+    monkeypatch.setattr("dreaming.observing.observe.turn", noting)
     with ThreadPoolExecutor(1) as pool, turn(house.root, READING_FILES) as got:  # the turn ends before the pool
         assert got()
         searching = pool.submit(house.search, "walnut cabinet", f"{DAY}T12:00")
@@ -164,7 +164,7 @@ def test_a_search_waits_for_a_few_notes_that_another_process_is_reading(
 
 
 def test_a_search_waits_no_longer_than_an_agent_would(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dreaming.observe.WAIT_SECONDS", 0.05)
+    monkeypatch.setattr("dreaming.observing.observe.WAIT_SECONDS", 0.05)
     lay(house, 1)
     with turn(house.root, READING_FILES) as got:
         assert got()
@@ -175,7 +175,7 @@ def test_a_search_waits_no_longer_than_an_agent_would(house: House, monkeypatch:
 def test_a_night_reads_all_notes_itself_when_another_process_does_not_end(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dreaming.observe.NIGHT_WAIT_SECONDS", 0.05)
+    monkeypatch.setattr("dreaming.observing.observe.NIGHT_WAIT_SECONDS", 0.05)
     lay(house, 9)
     with turn(house.root, READING_FILES) as got:
         assert got()
@@ -216,7 +216,7 @@ def test_a_note_that_comes_back_while_a_process_waits_is_not_forgotten(
             house.search("walnut", f"{DAY}T12:01")  # another process reads it first
         return nullcontext(lambda: True)
 
-    monkeypatch.setattr("dreaming.observe._its_turn", waited)
+    monkeypatch.setattr("dreaming.observing.observe._its_turn", waited)
     house.search("walnut", f"{DAY}T12:02")
     with house.home() as home:
         assert home.store.counts()["standing"] == 2

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from dreaming.changes.undo import undo
 from dreaming.cli import dream
 from dreaming.home import opened
-from dreaming.undo import undo
 from house import House, moment
 from memory.promotions import State
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dreaming.known import Kept
-from dreaming.known import claims as lines_by_word
+from dreaming.promotion.known import Kept
+from dreaming.promotion.known import claims as lines_by_word
 from memory.concepts import lexicon
 from memory.corrections import Claim, Verdict, judged, may_correct
 

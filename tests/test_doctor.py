@@ -14,8 +14,8 @@ from click.testing import CliRunner, Result
 from sqlite_utils import Database
 
 from dreaming.cli import dream
-from dreaming.doctor import without_copies
 from dreaming.home import opened
+from dreaming.upkeep.doctor import without_copies
 from house import House, moment
 from memory import schema
 from memory.promotions import State

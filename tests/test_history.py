@@ -7,7 +7,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dreaming.history import Why, write
+from dreaming.changes.history import Why, write
 from dreaming.home import opened
 from house import House, moment
 from memory.model import Phase

@@ -20,12 +20,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from dreaming import ledger, review
+from dreaming.changes.undo import ConflictError, NoRoomError, NothingToRedoError, NothingToUndoError, redo, undo
 from dreaming.explain import examined
 from dreaming.home import DREAMS, MEMORY
 from dreaming.night import NightReport, run_night
+from dreaming.promotion import ledger, review
 from dreaming.reading import get, search
-from dreaming.undo import ConflictError, NoRoomError, NothingToRedoError, NothingToUndoError, redo, undo
 from house import House, moment
 from memory.model import FragmentId, Phase
 from memory.promotions import Promotion, State
@@ -92,11 +92,11 @@ class Killed(BaseException):
 
 FULL = OSError(28, "No space left on device")
 CRASHES = (
-    ("dreaming.history._plan", Killed()),
-    ("dreaming.history._settle", Killed()),
+    ("dreaming.changes.history._plan", Killed()),
+    ("dreaming.changes.history._settle", Killed()),
     ("dreaming.night._finish", Killed()),
     ("dreaming.pages.write", Killed()),
-    ("dreaming.promote._archive", Killed()),
+    ("dreaming.promotion.promote._archive", Killed()),
     ("dreaming.tell.record", Killed()),
     ("memory.changes.Changes.settle", Killed()),
     ("memory.promotions.Promotions.settle", Killed()),

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from dreaming.cli import dream
 from dreaming.home import opened
-from dreaming.remembering import pieces
+from dreaming.observing.remembering import pieces
 from house import House, moment
 from memory import leaks, secrets
 from memory.redaction import ONLY_SECRETS, Redaction, checked
@@ -203,6 +203,6 @@ def test_without_a_change_nothing_is_read_anew(house: House) -> None:
     house.write("memory/2026-06-15.md", "- The van is blue.\n")
     house.search("van", "2026-06-15T12:00")
     with opened(house.root, environ={}, overrides=house.settings) as home:
-        from dreaming.observe import observe
+        from dreaming.observing.observe import observe
 
         assert observe(home, now=moment("2026-06-15T13:00")).read == 0

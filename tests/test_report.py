@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowded import NIGHTS, crowded
+from dreaming.changes.timeline import stood
 from dreaming.cli import dream
 from dreaming.explain import examined
 from dreaming.home import opened
@@ -29,7 +30,6 @@ from dreaming.report.page import MARK, document, embedded, page, words
 from dreaming.report.publish import FOLDER, NAME
 from dreaming.report.versions import edited, edits
 from dreaming.report.weave import woven
-from dreaming.timeline import stood
 from house import House, moment
 from memory.journal import NightRecord
 from memory.model import Phase

@@ -19,11 +19,11 @@ from dreaming.cli import dream
 from dreaming.context import context, markdown
 from dreaming.home import Home, opened
 from dreaming.hooks import Event, answered
-from dreaming.masking import masked
+from dreaming.observing.masking import masked
+from dreaming.observing.remembering import remembered
 from dreaming.places import NoSuchLinesError, UnknownSourceError
-from dreaming.remembering import remembered
-from dreaming.scan import found
 from dreaming.server import Pages, Tools
+from dreaming.upkeep.scan import found
 from house import House, moment
 from memory import leaks, redaction, secrets
 from memory.chunking import chunks

@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from dreaming.cli import dream
-from dreaming.home import opened
-from dreaming.timeline import difference, events, stood
-from dreaming.undo import (
+from dreaming.changes.timeline import difference, events, stood
+from dreaming.changes.undo import (
     ConflictError,
     NoRoomError,
     NothingToRedoError,
@@ -22,6 +20,8 @@ from dreaming.undo import (
     redo,
     undo,
 )
+from dreaming.cli import dream
+from dreaming.home import opened
 from house import House, moment
 from memory.promotions import State
 from workspace.errors import NotWritableError, WorkspaceError
@@ -236,7 +236,7 @@ def test_an_undo_killed_before_the_store_is_settled_is_finished_by_the_next_star
     garage(house)
     house.night("2026-03-06T03:00")
     with monkeypatch.context() as patch:
-        patch.setattr("dreaming.history._settle", _killed)
+        patch.setattr("dreaming.changes.history._settle", _killed)
         with pytest.raises(KeyboardInterrupt):
             took_back(house, "2026-03-06", "2026-03-06T09:00")
     assert "CR2450" not in house.read("MEMORY.md")

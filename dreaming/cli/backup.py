@@ -7,12 +7,12 @@ from pathlib import Path
 import click
 
 from dreaming import documents
-from dreaming.backup import backup as made
 from dreaming.cli.common import REFUSED, Common, common_options, complain, json_option, print_json, say
 from dreaming.config import zone
 from dreaming.home import located
-from dreaming.restore import Move, Restored, rehearsed
-from dreaming.restore import restore as brought_back
+from dreaming.upkeep.backup import backup as made
+from dreaming.upkeep.restore import Move, Restored, rehearsed
+from dreaming.upkeep.restore import restore as brought_back
 
 FILE = click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 

@@ -258,8 +258,8 @@ def _sentence(error: Exception) -> str:
 
 
 def _exit_code(error: Exception) -> int | None:
-    from dreaming.archive import BadBackupError
-    from dreaming.backup import BackupInsideError, BackupThereError
+    from dreaming.changes.timeline import NothingKnownError, UnknownChangeError
+    from dreaming.changes.undo import ConflictError, NothingToRedoError, NothingToUndoError
     from dreaming.context import BudgetError
     from dreaming.demo import NotEmptyError
     from dreaming.explain import NotPromotedError, UnknownNightError
@@ -267,9 +267,9 @@ def _exit_code(error: Exception) -> int | None:
     from dreaming.layers import ConfigError
     from dreaming.narrate import ChangedEntryError, NothingToTellError
     from dreaming.places import NoSuchLinesError, UnknownSourceError
-    from dreaming.review import NotAcceptedError, UnknownLineError, UnknownProposalError
-    from dreaming.timeline import NothingKnownError, UnknownChangeError
-    from dreaming.undo import ConflictError, NothingToRedoError, NothingToUndoError
+    from dreaming.promotion.review import NotAcceptedError, UnknownLineError, UnknownProposalError
+    from dreaming.upkeep.archive import BadBackupError
+    from dreaming.upkeep.backup import BackupInsideError, BackupThereError
     from memory.store import BrokenStoreError, BusyStoreError, NewerStoreError
     from workspace.errors import HeldError
 

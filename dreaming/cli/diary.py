@@ -5,7 +5,7 @@ import click
 from dreaming import documents
 from dreaming.cli.common import Common, common_options, json_option, print_json, say
 from dreaming.home import DREAMS
-from dreaming.masking import masked
+from dreaming.observing.masking import masked
 from workspace.dreams import entries, has_diary
 from workspace.lines import printable
 

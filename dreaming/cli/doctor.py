@@ -7,8 +7,8 @@ import click
 from dreaming import documents
 from dreaming.cli.common import REFUSED, Common, common_options, complain, json_option, print_json, say
 from dreaming.config import zone
-from dreaming.doctor import Checkup, examine, repaired, running
-from dreaming.findings import Finding
+from dreaming.upkeep.doctor import Checkup, examine, repaired, running
+from dreaming.upkeep.findings import Finding
 
 
 @click.command()

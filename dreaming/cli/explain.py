@@ -31,7 +31,7 @@ from dreaming.explain import (
 )
 from dreaming.gates import ASKING, GateResult, in_words, of_ranked, verdict
 from dreaming.home import Home
-from dreaming.observe import observe
+from dreaming.observing.observe import observe
 from dreaming.phases.deep import Examined
 from memory.model import Evidence, Mark, Phase
 from memory.promotions import Promotion, State

@@ -7,9 +7,9 @@ from datetime import datetime
 import click
 
 from dreaming import documents
+from dreaming.changes.timeline import Event, difference, events, stood
 from dreaming.cli.common import Common, common_options, complain, json_option, print_json, printable, say
 from dreaming.home import Home
-from dreaming.timeline import Event, difference, events, stood
 from memory.promotions import State
 
 SHOWN = 30

@@ -24,7 +24,7 @@ def report(common: Common, file: Path | None, language: str | None, *, show: boo
     FILE is the page, or a folder for it; default: memory/dreaming/dream-report.html in the workspace. The page is one
     file without network; an earlier report is replaced, any other file is left alone.
     """
-    from dreaming.observe import observe
+    from dreaming.observing.observe import observe
     from dreaming.report.gather import facts
     from dreaming.report.page import page
     from dreaming.report.publish import publish, target, way_back

@@ -10,8 +10,8 @@ import click
 from dreaming import documents
 from dreaming.cli.common import REFUSED, Common, common_options, complain, json_option, print_json, printable, say
 from dreaming.home import Home
-from dreaming.ledger import replaced
-from dreaming.review import NotAcceptedError, Proposal, UnknownProposalError, accept, proposals, reject
+from dreaming.promotion.ledger import replaced
+from dreaming.promotion.review import NotAcceptedError, Proposal, UnknownProposalError, accept, proposals, reject
 from memory.promotions import Promotion
 
 ASKED = "[a]ccept, [r]eject, [e]dit, [s]kip, [q]uit? "

@@ -18,7 +18,7 @@ def scan(common: Common, *, as_json: bool) -> None:
     in config.toml personal data is listed too.
     """
     from dreaming.home import located
-    from dreaming.scan import scan as scanned
+    from dreaming.upkeep.scan import scan as scanned
 
     root, config = located(common.workspace, config=common.config, environ=os.environ, overrides={})
     found = scanned(root, config)

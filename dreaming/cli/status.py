@@ -11,7 +11,7 @@ from dreaming.cli.common import REFUSED, Common, complain, fleet_options, json_o
 from dreaming.cli.watch import watched
 from dreaming.gates import in_words, of_ranked
 from dreaming.home import Home
-from dreaming.observe import observe
+from dreaming.observing.observe import observe
 from dreaming.overview import Overview, ToldPhase, needs, overview
 from memory.journal import NightRecord
 from memory.model import Phase

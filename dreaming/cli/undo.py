@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 import click
 
 from dreaming import documents
+from dreaming.changes.undo import ConflictError, TakenBack
+from dreaming.changes.undo import redo as done_again
+from dreaming.changes.undo import undo as taken_back
 from dreaming.cli.common import REFUSED, Common, common_options, complain, json_option, print_json, printable, say
-from dreaming.undo import ConflictError, TakenBack
-from dreaming.undo import redo as done_again
-from dreaming.undo import undo as taken_back
 
 ANEW = "What was taken back comes back only by new votes: when it is asked for anew."
 

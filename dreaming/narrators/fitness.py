@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from dreaming.draft import composed
+from dreaming.promotion.draft import composed
 from memory.markdown import joined
 from memory.model import Fragment, Style
 from memory.quality import unfit

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dreaming.draft import tokens
 from dreaming.narrators.entry import Narrator, NarratorError, Request, code_of
 from dreaming.narrators.guard import judged
 from dreaming.narrators.plain import ENGLISH, TONGUES, plain
 from dreaming.narrators.prompts import again
 from dreaming.narrators.slots import NoSlotError, own_folder, slot
+from dreaming.promotion.draft import tokens
 
 PLAIN = "plain"
 ASKED_AT_MOST = 2

@@ -5,10 +5,10 @@ from dataclasses import asdict, dataclass, replace
 from datetime import date
 
 from dreaming.config import Config
-from dreaming.draft import Draft, composed, draft
 from dreaming.gates import Exam, GateResult, Thresholds, results
-from dreaming.known import Claims, Kept, Known, claims
 from dreaming.phases.night import Night
+from dreaming.promotion.draft import Draft, composed, draft
+from dreaming.promotion.known import Claims, Kept, Known, claims
 from dreaming.scoring import Components, normalised, score
 from memory.concepts import Lexicon
 from memory.corrections import Claim, Verdict, judged, may_correct

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 
 from dreaming.config import Config
-from dreaming.known import Kept, Known, TakenBack, known, known_as_taken_back
+from dreaming.promotion.known import Kept, Known, TakenBack, known, known_as_taken_back
 from memory.concepts import Lexicon
 from memory.model import Candidate, FragmentId
 

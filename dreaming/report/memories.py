@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from dreaming.home import MEMORY, Home
-from dreaming.ledger import agreed
+from dreaming.promotion.ledger import agreed
 from dreaming.report.facts import LeftOut, Memory, Version
 from dreaming.report.shown import clean, clean_lines, lines_of, weight
 from dreaming.report.versions import edits

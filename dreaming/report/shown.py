@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 
 from dreaming.home import Home
-from dreaming.masking import masked
+from dreaming.observing.masking import masked
 from memory.chunking import source_lines
 from memory.redaction import Redaction
 from memory.trust import redacted

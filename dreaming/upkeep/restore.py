@@ -9,10 +9,10 @@ from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from dreaming.archive import Archive, BadBackupError, verified
-from dreaming.backup import Manifest, Member, Part, alike, saved, standing
 from dreaming.config import Config
 from dreaming.home import STATE, STORE
+from dreaming.upkeep.archive import Archive, BadBackupError, verified
+from dreaming.upkeep.backup import Manifest, Member, Part, alike, saved, standing
 from memory.integrity import replaced, snapshot
 from memory.store import BrokenStoreError
 from workspace.errors import NotReadableError

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 
-from dreaming.findings import Check, Finding, listed
-from dreaming.hearing import listing as transcripts
 from dreaming.home import MEMORY, STORE, Home
-from dreaming.observe import FILES
+from dreaming.observing.hearing import listing as transcripts
+from dreaming.observing.observe import FILES
+from dreaming.upkeep.findings import Check, Finding, listed
 from memory.integrity import Dated, Integrity
 from memory.model import Kind
 from memory.promotions import Promotion, State

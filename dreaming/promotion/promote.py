@@ -5,12 +5,12 @@ from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime
 from functools import partial
 
-from dreaming.history import Why, again, write
+from dreaming.changes.history import Why, again, write
 from dreaming.home import MEMORY, Home, archive_name
-from dreaming.known import known
-from dreaming.ledger import edited, line_of, lines_before, made, recover, unwanted
 from dreaming.phases.deep import Examined, basis, repeated
-from dreaming.rereading import standing, written
+from dreaming.promotion.known import known
+from dreaming.promotion.ledger import edited, line_of, lines_before, made, recover, unwanted
+from dreaming.promotion.rereading import standing, written
 from memory.changes import Effect
 from memory.journal import Refusal
 from memory.model import Candidate, FragmentId, Kind, StatementId

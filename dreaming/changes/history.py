@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import TypeVar
 
 from dreaming.home import ATTEMPTS, DREAMS, MEMORY, Home
-from dreaming.masking import masked
+from dreaming.observing.masking import masked
 from memory.changes import Change, Effect, Image, digest_of
 from memory.chunking import source_lines
 from memory.promotions import State

@@ -8,9 +8,9 @@ from datetime import datetime
 from functools import partial
 
 from dreaming.home import MEMORY, Home
-from dreaming.masking import masked
+from dreaming.observing.masking import masked
+from dreaming.observing.remembering import pieces, remembered, whole
 from dreaming.progress import steps
-from dreaming.remembering import pieces, remembered, whole
 from memory.chunking import overlong_lines, unclosed_fence
 from memory.concepts import fingerprint, tags
 from memory.embedders import EmbedderError

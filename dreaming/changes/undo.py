@@ -8,12 +8,12 @@ from functools import partial
 from itertools import pairwise, takewhile
 from pathlib import Path
 
+from dreaming.changes.history import REDO, UNDO, Why, digest, note, notice, standing, write
 from dreaming.entries import archives
 from dreaming.explain import is_memory, origins
-from dreaming.history import REDO, UNDO, Why, digest, note, notice, standing, write
 from dreaming.home import DREAMS, MEMORY, Home, archive_name
-from dreaming.ledger import is_reworded, line_of, recover, yours
 from dreaming.places import named
+from dreaming.promotion.ledger import is_reworded, line_of, recover, yours
 from memory.changes import Change, Effect
 from memory.model import Phase
 from memory.promotions import HOLDING, LEFT, TAKEN_BACK, Key, Promotion, State

@@ -8,14 +8,14 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from dreaming.changes.history import Why, notice, rewrite
 from dreaming.config import Config, zone
-from dreaming.findings import AGAIN, OF_FILES, Check, Finding, copies, is_bare, parts, private, with_markers
-from dreaming.hearing import hear
-from dreaming.history import Why, notice, rewrite
 from dreaming.home import DREAMS, MEMORY, STATE, STORE, Home
-from dreaming.ledger import recover
-from dreaming.observe import observe
-from dreaming.records import OF_STORE
+from dreaming.observing.hearing import hear
+from dreaming.observing.observe import observe
+from dreaming.promotion.ledger import recover
+from dreaming.upkeep.findings import AGAIN, OF_FILES, Check, Finding, copies, is_bare, parts, private, with_markers
+from dreaming.upkeep.records import OF_STORE
 from memory.concepts import lexicon
 from memory.integrity import CASCADING, Health, Integrity, copied, health, is_newer, is_older
 from memory.redaction import Redaction

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dreaming.config import Config, zone
 from dreaming.home import DREAMS, MEMORY
-from dreaming.masking import masked
+from dreaming.observing.masking import masked
 from memory.chunking import source_lines
 from memory.concepts import Lexicon, lexicon
 from memory.redaction import Redaction

@@ -13,8 +13,8 @@ from tempfile import TemporaryDirectory
 from typing import IO, Any
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
-from dreaming.backup import CHUNK, FORMAT, MANIFEST, UNSAYABLE, Manifest, Member, Part, folded
 from dreaming.home import DREAMS, MEMORY, STORE
+from dreaming.upkeep.backup import CHUNK, FORMAT, MANIFEST, UNSAYABLE, Manifest, Member, Part, folded
 from memory.integrity import health
 from memory.store import BrokenStoreError, NewerStoreError, Store
 from workspace.errors import NotReadableError

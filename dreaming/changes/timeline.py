@@ -7,7 +7,7 @@ from datetime import date, datetime
 from difflib import unified_diff
 
 from dreaming.home import MEMORY, Home
-from dreaming.ledger import agreed
+from dreaming.promotion.ledger import agreed
 from memory.changes import Change
 from memory.promotions import Promotion
 from workspace.errors import WorkspaceError

@@ -8,12 +8,12 @@ from typing import Any
 
 from boltons.iterutils import chunked_iter  # type: ignore[import-untyped]  # boltons ships no types
 
-from dreaming.draft import composed
 from dreaming.home import Home
-from dreaming.observe import with_vectors
+from dreaming.observing.observe import with_vectors
+from dreaming.observing.remembering import pieces, remembered, whole
+from dreaming.observing.resumed import Relatives, Seen, Told
 from dreaming.progress import steps
-from dreaming.remembering import pieces, remembered, whole
-from dreaming.resumed import Relatives, Seen, Told
+from dreaming.promotion.draft import composed
 from memory import elsewhere
 from memory.model import ORIGIN_SCORES, Chunk, FragmentId, Kind, Sighting, Statement
 from memory.redaction import Redaction

@@ -4,10 +4,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
-from dreaming.draft import composed, cut, tokens, with_reasons
-from dreaming.hearing import said_at, said_chunks
 from dreaming.home import Home
-from dreaming.remembering import pieces, remembered
+from dreaming.observing.hearing import said_at, said_chunks
+from dreaming.observing.remembering import pieces, remembered
+from dreaming.promotion.draft import composed, cut, tokens, with_reasons
 from memory.markdown import joined
 from memory.model import Candidate, Chunk, Fragment, Kind, Sighting, Statement, StatementId, Style
 from memory.quality import unfit

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import date, datetime
 
-from dreaming.draft import composed
-from dreaming.history import recover as recover_files
+from dreaming.changes.history import recover as recover_files
 from dreaming.home import MEMORY, Home
-from dreaming.known import Kept, TakenBack, known_as_taken_back
-from dreaming.rereading import standing
+from dreaming.promotion.draft import composed
+from dreaming.promotion.known import Kept, TakenBack, known_as_taken_back
+from dreaming.promotion.rereading import standing
 from memory.corrections import Claim
 from memory.model import Candidate, StatementId
 from memory.promotions import TAKEN_BACK, Key, Promotion, State, numbered

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from dreaming.remembering import pieces, remembered
+from dreaming.observing.remembering import pieces, remembered
 from memory.chunking import source_lines
 from memory.concepts import Lexicon
 from memory.hiding import in_place, line_by_line

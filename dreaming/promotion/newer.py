@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 
 from dreaming.home import Home
-from dreaming.known import Kept
-from dreaming.ledger import unwanted
 from dreaming.phases.deep import DeepPlan, Examined, deep, held_back
 from dreaming.phases.night import Night
+from dreaming.promotion.known import Kept
+from dreaming.promotion.ledger import unwanted
 from memory.corrections import Claim, may_correct
 from memory.model import FragmentId
 from memory.search import Scope, search

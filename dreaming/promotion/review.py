@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from dreaming.home import MEMORY, Home
-from dreaming.ledger import claim_of, kept, recover, stands
-from dreaming.promote import accepted
+from dreaming.promotion.ledger import claim_of, kept, recover, stands
+from dreaming.promotion.promote import accepted
 from memory.corrections import Verdict, judged
 from memory.promotions import Promotion, State
 from workspace.lock import lock

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from dreaming.home import DREAMS, MEMORY, STATE, STORE, Home
-from dreaming.scan import OWN_FILES, found
+from dreaming.upkeep.scan import OWN_FILES, found
 from memory.chunking import overlong_lines, unclosed_fence
 from memory.model import Phase
 from memory.promotions import Key

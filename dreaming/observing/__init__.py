@@ -1,0 +1,1 @@
+"""What is read into the store: diaries and conversations, without their secrets."""

@@ -1,0 +1,1 @@
+"""From a candidate that passed every gate to its line in `MEMORY.md`, and how that stands."""
