@@ -226,10 +226,11 @@ def nothing_near(home: Home, *, now: datetime) -> str:
 
 def written_of(home: Home, found: Sequence[Examined]) -> Mapping[FragmentId, Life]:
     """Return what was ever written of fragments, and the rest of their lives, from the rows that the exams add up."""
-    fragments = {one.candidate.id: one.candidate.fragment for one in found}
+    candidates = [one.candidate for one in found]
+    ids = [candidate.id for candidate in candidates]
     until = max((one.exam.tonight for one in found), default=date.min)
-    asked, marks = home.journal.asked(fragments, until=until), home.journal.marks(list(fragments), until=until)
-    written: dict[FragmentId, list[Promotion]] = {one: [] for one in fragments}
+    asked, marks = home.journal.asked(candidates, until=until), home.journal.marks(ids, until=until)
+    written: dict[FragmentId, list[Promotion]] = {one: [] for one in ids}
     for promotion in agreed(home).values():
         if promotion.fragment in written:
             written[promotion.fragment].append(promotion)

@@ -115,7 +115,7 @@ def run_deep(run: Run) -> None:
     """Promote what passes every gate; what an earlier run of the night promoted keeps its place."""
     home = run.home
     recalled = (c for c in _candidates(run, home.store.recalled(tonight=run.night)) if promoted_on(c) is None)
-    plan = decided(home, _with_memory(run, _night(run, tuple(recalled))))
+    plan = decided(home, _with_memory(run, _night(run, tuple(recalled))), tonight=run.night)
     outcome = _promoted(run, plan.eligible)
     tonight = {promotion.fragment for promotion in ledger.made(home, run.night)}
     refused = tuple(one for one in plan.examined if one.failed and one.candidate.id not in tonight)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from memory.model import Fragment, FragmentId, Mark, Phase
+from memory.model import Candidate, FragmentId, Mark, Phase
 from memory.rows import stamp
 from memory.store import Store, sql, withheld
 
@@ -224,10 +224,9 @@ class Journal:
             own[Mark(mark)] = (*own[Mark(mark)], date.fromisoformat(night))
         return found
 
-    def asked(
-        self, fragments: Mapping[FragmentId, Fragment], *, until: date
-    ) -> Mapping[FragmentId, tuple[AskedOn, ...]]:
-        """Return the days on which fragments were asked for, oldest first; their sums are those of the evidence."""
+    def asked(self, candidates: Sequence[Candidate], *, until: date) -> Mapping[FragmentId, tuple[AskedOn, ...]]:
+        """Return the days on which candidates were asked for, oldest first; their sums are those of the evidence."""
+        fragments = {one.id: one.fragment for one in candidates}
         counted, _, _ = sql("evidence").rpartition("\nSELECT\n")  # the rows that the evidence adds up
         rows = self.connection.execute(
             f"{counted} SELECT wanted.id, counted.day, sum(counted.kind = 'recall'), sum(counted.kind = 'grounded')"
@@ -237,7 +236,7 @@ class Journal:
                 "ids": json.dumps(list(fragments)),
                 "until": until.isoformat(),
                 "tonight": None,
-                "withheld": withheld(fragments),
+                "withheld": withheld(fragments, {one.id: one.withheld for one in candidates}),
             },
         ).fetchall()
         found: dict[FragmentId, tuple[AskedOn, ...]] = dict.fromkeys(fragments, ())

@@ -209,7 +209,10 @@ class PhaseHistory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A fragment as the phases see it; `votes` counts recalls per statement, `promoted` says which were written."""
+    """A fragment as the phases see it; `votes` counts recalls per statement, `promoted` says which were written.
+
+    `withheld` are the positions of statements that a newer one corrects or that are over: their votes do not count.
+    """
 
     fragment: Fragment
     evidence: Evidence
@@ -217,6 +220,7 @@ class Candidate:
     sightings: tuple[Sighting, ...]
     votes: tuple[int, ...] = ()
     promoted: tuple[date | None, ...] = ()
+    withheld: tuple[int, ...] = ()
 
     @property
     def id(self) -> FragmentId:

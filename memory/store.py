@@ -12,6 +12,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from unicodedata import category, normalize
 
@@ -260,19 +261,27 @@ class Store:
         )
 
     def candidates(
-        self, ids: Sequence[FragmentId], *, until: date, tonight: date | None = None
+        self,
+        ids: Sequence[FragmentId],
+        *,
+        until: date,
+        tonight: date | None = None,
+        but: Mapping[FragmentId, Sequence[int]] = MappingProxyType({}),
     ) -> tuple[Candidate, ...]:
         """Return the fragments with all that speaks for them, and the phases up to a night, in the order of `ids`.
 
         Votes for statements that were promoted no longer count, unless all are promoted, and those for statements that
-        may not be written do not either; what was promoted `tonight` counts as not yet promoted.
+        may not be written, or are left out (`but`, by their positions), do not either; what was promoted `tonight`
+        counts as not yet promoted.
         """
         found: dict[FragmentId, Candidate] = {}
         for start in range(0, len(ids), 5000):
-            found |= self._candidates(ids[start : start + 5000], until, tonight)
+            found |= self._candidates(ids[start : start + 5000], until, tonight, but)
         return tuple(found[i] for i in ids if i in found)
 
-    def _candidates(self, ids: Sequence[FragmentId], until: date, tonight: date | None) -> dict[FragmentId, Candidate]:
+    def _candidates(
+        self, ids: Sequence[FragmentId], until: date, tonight: date | None, but: Mapping[FragmentId, Sequence[int]]
+    ) -> dict[FragmentId, Candidate]:
         wanted: dict[str, str | None] = {
             "ids": listed(ids),
             "until": until.isoformat(),
@@ -286,7 +295,7 @@ class Store:
             for row in self.db.conn.execute(sql("fragments"), wanted)
         }
         asked_for = {key: one for key, one in fragments.items() if any(s[1] for s in statements[key])}
-        wanted["withheld"] = withheld(asked_for)
+        wanted["withheld"] = withheld(asked_for, but)
         evidence = {row[0]: as_evidence(row) for row in self.db.conn.execute(sql("evidence"), wanted)}
         return {
             key: Candidate(
@@ -296,6 +305,7 @@ class Store:
                 sightings=tuple(sightings.get(key, ())),
                 votes=tuple(int(s[1]) for s in statements[key]),
                 promoted=tuple(None if s[2] is None else date.fromisoformat(s[2]) for s in statements[key]),
+                withheld=tuple(but.get(key, ())),
             )
             for key, fragment in fragments.items()
         }
@@ -322,13 +332,13 @@ class Store:
         return self.db.conn.execute(statement, values).fetchone()
 
 
-def withheld(fragments: Mapping[FragmentId, Fragment]) -> str:
-    """Return the statements of fragments that may not be written, as the evidence leaves them out: ids, positions."""
+def withheld(fragments: Mapping[FragmentId, Fragment], but: Mapping[FragmentId, Sequence[int]]) -> str:
+    """Return the statements that the evidence leaves out, those that may not be written and others: ids, positions."""
     left_out = [
         (key, n)
         for key, fragment in fragments.items()
         if len(fragment.statements) > 1
-        for n in sorted({*range(len(fragment.statements))} - {*writable(fragment)})
+        for n in sorted({*range(len(fragment.statements))} - ({*writable(fragment)} - {*but.get(key, ())}))
     ]
     return json.dumps(left_out)
 

@@ -123,6 +123,8 @@ NOTE = "- The walnut cabinet came from the harbour shop\n"
 def lay(house: House, days: int) -> None:
     for day in range(1, days + 1):
         house.write(f"memory/2026-02-{day:02}.md", NOTE.replace("walnut", f"walnut {day}"))
+    with house.home():
+        pass  # a turn is kept where the store is
 
 
 def test_a_search_does_without_much_that_another_process_is_reading_and_says_so(house: House) -> None:

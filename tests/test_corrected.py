@@ -78,6 +78,31 @@ def test_a_correction_holds_back_what_it_corrects_before_anybody_asks_for_it(
     assert new in house.read("MEMORY.md")
 
 
+def test_of_a_list_only_the_corrected_line_is_held_back(house: House) -> None:
+    both = "- Tests run on PostgreSQL 15 because of JSONB\n- Deploys go out on Tuesdays only\n"
+    house.write("memory/2026-03-02.md", both)
+    for day in (3, 4, 5):
+        asked(house, day, f"tests PostgreSQL JSONB {day}")
+        asked(house, day, f"deploys go out {day}")
+    assert house.explain("PostgreSQL", "2026-03-06T02:00").exam.draft.positions == (0, 1)
+    house.write("memory/2026-03-05.md", "## Team\n- Correction: deploys go out on Mondays only\n")
+    (promotion,) = house.night("2026-03-06T03:00").promoted
+    assert promotion.text == "Tests run on PostgreSQL 15 because of JSONB"
+    before = house.digests()
+    house.night("2026-03-06T03:00")
+    assert house.digests() == before
+
+
+def test_votes_for_a_corrected_line_carry_no_other_line_of_its_list(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- Tests run on PostgreSQL 15\n- Deploys go out on Tuesdays only\n")
+    asked(house, 3, "deploys go out", "when do deploys go out", "deploys Tuesdays")
+    asked(house, 4, "tests PostgreSQL", "tests run on PostgreSQL")
+    house.write("memory/2026-03-05.md", "- Correction: deploys go out on Mondays only\n")
+    one = house.explain("PostgreSQL", "2026-03-06T02:00")
+    assert (one.exam.draft.text, one.exam.recalls) == ("Tests run on PostgreSQL 15", 2)
+    assert not house.night("2026-03-06T03:00").promoted
+
+
 def test_of_several_corrections_the_last_one_counts(house: House) -> None:
     house.write("memory/2026-03-02.md", "- The chess club meets on Tuesday\n")
     asked(house, 3, "chess club day", "club meets", "chess club")

@@ -102,7 +102,7 @@ CRASHES = (
     ("memory.promotions.Promotions.settle", Killed()),
     ("workspace.files._fill", Killed()),
     ("workspace.files._fill", FULL),
-    ("workspace.files._make", FULL),
+    ("workspace.files.make", FULL),
     ("workspace.files._swap", FULL),
     ("workspace.files._swap", Killed()),
     ("workspace.files._sync", Killed()),

@@ -153,7 +153,7 @@ def test_the_calendar_is_walked_with_the_arrow_keys(visit: Open) -> None:
 def test_the_night_of_a_promotion_shows_its_gates_and_leads_to_its_score(visit: Open) -> None:
     view = visit()
     view.locator("#calendar td.promoted").first.click()
-    assert "It promoted 2." in view.locator("#night").inner_text()
+    assert "It promoted 1." in view.locator("#night").inner_text()
     assert view.locator("#night table tbody tr").count() >= 2
     view.locator("#night ul a").first.click()
     assert "in MEMORY.md" in view.locator("#anatomy").inner_text()

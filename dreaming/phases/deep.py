@@ -1,6 +1,6 @@
 """Deep sleep: score every recalled fragment, ask every gate, and say what may be promoted (SPEC 8)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 
@@ -8,10 +8,10 @@ from dreaming.config import Config
 from dreaming.gates import Exam, GateResult, Thresholds, results
 from dreaming.phases.night import Night
 from dreaming.promotion.draft import Draft, composed, draft
-from dreaming.promotion.known import Claims, Kept, Known, claims
+from dreaming.promotion.known import Claims, Kept, Known, claimed, claims
 from dreaming.scoring import Components, normalised, score
 from memory.concepts import Lexicon
-from memory.corrections import Claim, Verdict, judged, may_correct
+from memory.corrections import Verdict, judged, may_correct
 from memory.events import ended
 from memory.model import Basis, Candidate, Style
 from memory.writable import headed
@@ -49,26 +49,60 @@ class DeepPlan:
 
 def deep(night: Night) -> DeepPlan:
     """Examine every candidate of the night, in the order they would be promoted."""
-    lines = claims(night.kept, night.lexicon)
-    found = sorted((examined(c, night, lines) for c in night.candidates), key=_rank)
-    peers = claims((_peer(one, night) for one in found if not one.failed), night.lexicon)
+    others = Others.of(night)
+    found = sorted((examined(c, night, others) for c in night.candidates), key=_rank)
+    peers = claims((peer for one in found if not one.failed for peer in _said(one, night).parts), night.lexicon)
     return DeepPlan(examined=tuple(one if one.failed else _beside(one, peers, night) for one in found))
 
 
-def held_back(plan: DeepPlan, newer: Iterable[Kept], night: Night) -> DeepPlan:
-    """Return the plan without what a newer statement corrects, also one that nobody has asked for yet."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Others:
+    """What a candidate may contradict: the lines that stand in `MEMORY.md`, and what newer notes correct."""
+
+    lines: Claims
+    newer: Claims
+
+    @classmethod
+    def of(cls, night: Night) -> "Others":
+        """Return those of a night, each line also statement by statement."""
+        lines = claims((part for kept in night.kept for part in kept.parts), night.lexicon)
+        return cls(lines=lines, newer=claims(night.newer, night.lexicon))
+
+    def over(self, own: Kept, lexicon: Lexicon) -> tuple[Kept, ...]:
+        """Return what is newer and takes the place of a statement, or may."""
+        near = (*self.lines.near(own.claim), *self.newer.near(own.claim))
+        return tuple(one for one in near if _replaces(one, own, lexicon, unsure=True))
+
+    def under(self, own: Kept, lexicon: Lexicon) -> tuple[Kept, ...]:
+        """Return the lines whose place a statement takes."""
+        return tuple(one for one in self.lines.near(own.claim) if not one.is_part and _replaces(own, one, lexicon))
+
+
+def latest(newer: Iterable[Kept], night: Night) -> tuple[Kept, ...]:
+    """Return corrections without those that another one of them corrects."""
     every = tuple(newer)
-    last = [one for one in every if not any(_replaces(other, one, night.lexicon) for other in every if other != one)]
-    peers = claims(last, night.lexicon)
-    return DeepPlan(examined=tuple(one if one.failed else _beside(one, peers, night) for one in plan.examined))
+    return tuple(one for one in every if not any(_replaces(two, one, night.lexicon) for two in every if two != one))
 
 
-def examined(candidate: Candidate, night: Night, lines: Claims) -> Examined:
+def stale(one: Examined, night: Night, others: Others) -> tuple[int, ...]:
+    """Return the drafted statements that a newer one corrects or that are over, unless that is all of them."""
+    candidate = one.candidate
+    places = draft(candidate).positions
+    old = tuple(n for n in places if _is_over(candidate, n, night) or _is_outdated(candidate, n, night, others))
+    return old if len(old) < len(places) else ()
+
+
+def _is_outdated(candidate: Candidate, position: int, night: Night, others: Others) -> bool:
+    return bool(others.over(_claimed(candidate, [position], night), night.lexicon))
+
+
+def examined(candidate: Candidate, night: Night, others: Others) -> Examined:
     """Score one candidate and ask every gate; explain and apply call this same function."""
     planned = _without_past(draft(candidate), candidate, night)
     done = promoted_on(candidate, planned.positions)
-    said = _said(candidate, planned, night)
-    verdicts = _verdicts(said, lines, night)
+    said = _claimed(candidate, planned.positions, night)
+    outdated_by = [newer for part in said.parts for newer in others.over(part, night.lexicon)]
+    corrects = [older for part in said.parts for older in others.under(part, night.lexicon)]
     exam = Exam(
         candidate=candidate,
         score=score(
@@ -87,35 +121,46 @@ def examined(candidate: Candidate, night: Night, lines: Claims) -> Examined:
         thresholds=thresholds(night.config),
         tonight=night.date,
         taken_back=_taken_back(planned, candidate, night),
-        outdated_by=verdicts.outdated_by,
+        outdated_by=outdated_by[-1].claim.text if outdated_by else None,
         ended=ended(planned.text, said=said.claim.day),
-        corrects=verdicts.corrects,
+        corrects=corrects[-1].promotion if corrects and not outdated_by else None,
     )
     return Examined(exam=exam, gates=results(exam))
 
 
 def _without_past(planned: Draft, candidate: Candidate, night: Night) -> Draft:
     """Return a draft without the lines of a list whose event is over, unless that is all of it."""
-    fragment, day = candidate.fragment, candidate.place.day if candidate.place else night.date
-    if fragment.style is Style.PARAGRAPH:
-        return planned
-    ends = {n: ended(fragment.statements[n], said=day) for n in planned.positions}
-    past = [n for n, end in ends.items() if end is not None and end < night.date]
-    left = tuple(n for n in planned.positions if n not in past) or tuple(past[:1]) or planned.positions
+    past = [n for n in planned.positions if _is_over(candidate, n, night)]
+    left = tuple(n for n in planned.positions if n not in past) or tuple(past[:1])
     if left == planned.positions:
         return planned
+    fragment = candidate.fragment
     body = composed([fragment.statements[n] for n in left], fragment.style)
     return Draft(positions=left, text=headed(fragment.heading, body))
 
 
-def _peer(one: Examined, night: Night) -> Kept:
-    return _said(one.candidate, one.exam.draft, night)
+def _is_over(candidate: Candidate, position: int, night: Night) -> bool:
+    """Tell whether the event of a line of a list is over; sentences of a paragraph speak of one together."""
+    fragment, day = candidate.fragment, candidate.place.day if candidate.place else night.date
+    if fragment.style is Style.PARAGRAPH:
+        return False
+    end = ended(fragment.statements[position], said=day)
+    return end is not None and end < night.date
+
+
+def _said(one: Examined, night: Night) -> Kept:
+    return _claimed(one.candidate, one.exam.draft.positions, night)
+
+
+def _claimed(candidate: Candidate, positions: Sequence[int], night: Night) -> Kept:
+    return claimed(candidate, positions, day=night.date, place=("", 0))
 
 
 def _beside(one: Examined, peers: Claims, night: Night) -> Examined:
     """Return a candidate that passed every gate, judged beside the others: one that a newer one corrects is refused."""
-    own = _said(one.candidate, one.exam.draft, night)
-    newer = [peer for peer in peers.near(own.claim) if _replaces(peer, own, night.lexicon, unsure=True)]
+    own = _said(one, night).parts
+    near = ((peer, part) for part in own for peer in peers.near(part.claim))
+    newer = [peer for peer, part in near if _replaces(peer, part, night.lexicon, unsure=True)]
     if not newer:
         return one
     exam = replace(one.exam, outdated_by=newer[-1].claim.text)
@@ -145,37 +190,6 @@ def repeated(planned: Draft, candidate: Candidate, known: Known) -> str | None:
         return whole
     found = [known.repeated(candidate.fragment.statements[n]) for n in planned.positions]
     return found[0] if found and all(found) else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Verdicts:
-    """What a candidate and the lines that stand in `MEMORY.md` have to do with each other."""
-
-    outdated_by: str | None = None
-    corrects: int | None = None
-
-
-def _said(candidate: Candidate, planned: Draft, night: Night) -> Kept:
-    """Return what a candidate claims, since when, and where: the newest place that says so."""
-    fragment, place = candidate.fragment, candidate.place
-    text = composed([fragment.statements[n] for n in planned.positions], fragment.style)
-    day = place.day if place else night.date
-    return Kept(
-        promotion=0,
-        text=text,
-        claim=Claim(heading=fragment.heading, text=text, day=day),
-        place=(place.path, place.start_line) if place else ("", 0),
-    )
-
-
-def _verdicts(own: Kept, lines: Claims, night: Night) -> _Verdicts:
-    """Return which line the candidate corrects, or is corrected by; the last of several."""
-    near = lines.near(own.claim)
-    newer = [kept for kept in near if _replaces(kept, own, night.lexicon, unsure=True)]
-    if newer:
-        return _Verdicts(outdated_by=newer[-1].claim.text)
-    older = [kept for kept in near if _replaces(own, kept, night.lexicon)]
-    return _Verdicts(corrects=older[-1].promotion if older else None)
 
 
 def _taken_back(planned: Draft, candidate: Candidate, night: Night) -> str | None:

@@ -31,9 +31,10 @@ class Draft:
 
 
 def draft(candidate: Candidate) -> Draft:
-    """Return what the votes chose of a candidate, without what was promoted before and what does not stand alone."""
+    """Return what the votes chose of a candidate, without what was promoted, is withheld, or does not stand alone."""
     fragment = candidate.fragment
-    places = voted(candidate.votes, candidate.promoted, among=writable(fragment))
+    among = [n for n in writable(fragment) if n not in candidate.withheld]
+    places = voted(candidate.votes, candidate.promoted, among=among)
     first = {fragment.statements[n]: n for n in reversed(places)}
     chosen = tuple(n for n in places if first[fragment.statements[n]] == n)
     body = composed([fragment.statements[n] for n in chosen], fragment.style)

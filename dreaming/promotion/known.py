@@ -1,14 +1,16 @@
 """What `MEMORY.md` says already: its lines and their sentences, which a new line must not repeat."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from itertools import pairwise
 from math import ceil
 
+from dreaming.promotion.draft import composed
 from memory.concepts import Lexicon
 from memory.corrections import Claim
-from memory.model import FragmentId
+from memory.model import Candidate, FragmentId
 from memory.sentences import sentence_ends
 from memory.similarity import same_claim, tokens
 
@@ -41,15 +43,40 @@ class Known:
 class Kept:
     """A promotion that stands in `MEMORY.md`, by its id, and what it claims since the newest day that says so.
 
-    `place` is the path and line of that day: of two statements of one day the later one is newer. `is_short` tells that
-    it has few telling words.
+    `place` is the path and line of that day: of two statements of one day the later one is newer. `statements` are
+    those of a line that has several, `is_part` tells one of them. `is_short` tells that it has few telling words.
     """
 
     promotion: int
     text: str
     claim: Claim
     place: tuple[str, int]
+    statements: tuple[str, ...] = ()
+    is_part: bool = False
     is_short: bool = False
+
+    @property
+    def parts(self) -> tuple["Kept", ...]:
+        """The line, and each of its statements when it has several: only one of them may be corrected."""
+        own = (
+            replace(self, text=text, claim=replace(self.claim, text=text), statements=(), is_part=True)
+            for text in self.statements
+        )
+        return self, *own
+
+
+def claimed(candidate: Candidate, positions: Sequence[int], *, day: date, place: tuple[str, int]) -> Kept:
+    """Return what statements of a candidate claim, where they stand newest; `day` and `place` when nowhere any more."""
+    fragment, newest = candidate.fragment, candidate.place
+    said = tuple(fragment.statements[n] for n in positions)
+    text = composed(said, fragment.style)
+    return Kept(
+        promotion=0,
+        text=text,
+        claim=Claim(heading=fragment.heading, text=text, day=newest.day if newest else day),
+        place=(newest.path, newest.start_line) if newest else place,
+        statements=said if len(said) > 1 else (),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

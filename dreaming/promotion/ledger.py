@@ -6,8 +6,7 @@ from datetime import date, datetime
 
 from dreaming.changes.history import recover as recover_files
 from dreaming.home import MEMORY, Home
-from dreaming.promotion.draft import composed
-from dreaming.promotion.known import Kept, TakenBack, known_as_taken_back
+from dreaming.promotion.known import Kept, TakenBack, claimed, known_as_taken_back
 from dreaming.promotion.rereading import standing
 from memory.corrections import Claim
 from memory.model import Candidate, StatementId
@@ -120,16 +119,14 @@ def claim_of(home: Home, promotion: Promotion, *, now: datetime) -> Claim:
 
 
 def _kept(promotion: Promotion, candidate: Candidate | None) -> Kept:
-    claim = Claim(heading="", text=promotion.text, day=promotion.night)
-    place = (promotion.path, promotion.start_line)
-    if candidate is not None:
-        fragment = candidate.fragment
-        said = [fragment.statements[n - 1] for n in promotion.positions if n <= len(fragment.statements)]
-        day = candidate.place.day if candidate.place else promotion.night
-        text = composed(said or fragment.statements, fragment.style)
-        claim = Claim(heading=fragment.heading, text=text, day=day)
-        place = (candidate.place.path, candidate.place.start_line) if candidate.place else place
-    return Kept(promotion=promotion.id, text=promotion.text, claim=claim, place=place)
+    if candidate is None:
+        claim = Claim(heading="", text=promotion.text, day=promotion.night)
+        place = (promotion.path, promotion.start_line)
+        return Kept(promotion=promotion.id, text=promotion.text, claim=claim, place=place)
+    whole = range(1, len(candidate.fragment.statements) + 1)
+    positions = [n - 1 for n in promotion.positions or whole if n in whole] or [n - 1 for n in whole]
+    found = claimed(candidate, positions, day=promotion.night, place=(promotion.path, promotion.start_line))
+    return replace(found, promotion=promotion.id, text=promotion.text)
 
 
 def taken_back(home: Home, *, now: datetime, tonight: date | None = None) -> TakenBack:

@@ -1,43 +1,65 @@
 """What deep decides beside what newer notes say: a correction that nobody asked for yet holds back what it corrects."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import date
 
 from dreaming.home import Home
-from dreaming.phases.deep import DeepPlan, Examined, deep, held_back
+from dreaming.phases.deep import DeepPlan, Examined, Others, deep, latest, stale
 from dreaming.phases.night import Night
-from dreaming.promotion.known import Kept
+from dreaming.promotion.known import Kept, claimed
 from dreaming.promotion.ledger import unwanted
-from memory.corrections import Claim, may_correct
-from memory.model import FragmentId
+from memory.corrections import may_correct
+from memory.model import Candidate, FragmentId
 from memory.search import Scope, search
 
 NEAR = 20
 """Notes looked at for each candidate that would be promoted: a correction shares most of its words."""
+OF_TIME = {"current", "not_over"}
+"""Gates that one statement of several may fail alone."""
 
 
-def decided(home: Home, night: Night) -> DeepPlan:
-    """Return what deep decides of the candidates of a night; the night and every explanation of it call this."""
+def decided(home: Home, night: Night, *, tonight: date | None = None) -> DeepPlan:
+    """Return what deep decides of the candidates of a night; the night and every explanation of it call this.
+
+    Of what would be promoted but for statements that a newer one corrects, or that are over, the rest is examined by
+    itself: the votes for those carry no other. What was promoted `tonight` counts as not yet promoted.
+    """
     plan = deep(night)
-    return held_back(plan, _corrections(home, plan.eligible, night), night) if plan.eligible else plan
+    near = [one for one in plan.examined if {gate.name for gate in one.failed} <= OF_TIME]
+    if not near:
+        return plan
+    night = replace(night, newer=latest(_corrections(home, near, night), night))
+    others = Others.of(night)
+    left_out = {one.candidate.id: old for one in near if (old := stale(one, night, others))}
+    if not (night.newer or left_out):
+        return plan
+    return deep(replace(night, candidates=_left(home, night, left_out, tonight=tonight)))
 
 
-def _corrections(home: Home, eligible: Iterable[Examined], night: Night) -> Iterator[Kept]:
+def _left(
+    home: Home, night: Night, left_out: Mapping[FragmentId, tuple[int, ...]], *, tonight: date | None
+) -> tuple[Candidate, ...]:
+    """Return the candidates of a night, some of them without statements of theirs and the votes for those."""
+    found = home.store.candidates(tuple(left_out), until=night.date, tonight=tonight, but=left_out)
+    anew = {candidate.id: candidate for candidate in found}
+    return tuple(anew.get(candidate.id, candidate) for candidate in night.candidates)
+
+
+def _corrections(home: Home, near: Iterable[Examined], night: Night) -> Iterator[Kept]:
     """Yield the statements of newer notes that announce a correction, but for those the user does not want."""
     barred = unwanted(home, night.date)
-    ids = tuple(dict.fromkeys(one for each in eligible for one in _near(home, each, night)))
+    ids = tuple(dict.fromkeys(found for one in near for found in _beside(home, one, night)))
     for candidate in home.store.candidates(ids, until=night.date):
-        fragment, place = candidate.fragment, candidate.place
-        if place is None or candidate.flaws:
-            continue
-        for text, key in zip(fragment.statements, fragment.statement_ids, strict=True):
-            if may_correct(text) and key not in barred:
-                claim = Claim(heading=fragment.heading, text=text, day=place.day)
-                yield Kept(promotion=0, text=text, claim=claim, place=(place.path, place.start_line))
+        fragment = candidate.fragment
+        for n, key in enumerate(fragment.statement_ids):
+            if not candidate.flaws and key not in barred and may_correct(fragment.statements[n]):
+                yield claimed(candidate, [n], day=night.date, place=("", 0))
 
 
-def _near(home: Home, one: Examined, night: Night) -> Iterator[FragmentId]:
+def _beside(home: Home, one: Examined, night: Night) -> Iterator[FragmentId]:
     place = one.candidate.place
     if place is not None:
         scope = Scope(since=place.day, until=night.date)
         found = search(home.store, one.exam.draft.text, home.lexicon, limit=NEAR, scope=scope)
-        yield from (hit.id for hit in found if may_correct(hit.text))
+        yield from (hit.id for hit in found)

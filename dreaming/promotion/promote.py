@@ -220,7 +220,8 @@ def _promotion(home: Home, one: Examined, desk: _Desk, *, night: date) -> Promot
     there = None if twin else standing(home, candidate)
     if twin is None and there is None:
         return _refused(candidate, "source", "source gone: the statement was edited or deleted")
-    made = None if there is None else written(home, candidate.fragment, there, positions, unwanted=desk.unwanted)
+    barred = desk.unwanted | {candidate.fragment.statement_ids[n] for n in candidate.withheld}
+    made = None if there is None else written(home, candidate.fragment, there, positions, unwanted=barred)
     twin = twin or (said.repeated(made.text) if made else None)
     if twin or there is None or made is None:
         return _said_already(candidate.id, twin)

@@ -8,6 +8,7 @@ from dreaming.home import Home
 from dreaming.report.page import MARK
 from workspace.errors import WorkspaceError
 from workspace.files import PRIVATE, Files
+from workspace.folders import make
 
 NAME = "dream-report.html"
 FOLDER = Path("memory/dreaming")
@@ -33,9 +34,10 @@ class NoFolderError(WorkspaceError):
 def target(home: Home, named: Path | None) -> Path:
     """Return the file the page goes to: the one that was named, in a folder of that name, or the workspace's own.
 
-    Raise NoFolderError.
+    Raise NoFolderError, or GoneError when there is no workspace any more.
     """
     if named is None:
+        make(home.root / FOLDER, root=home.root)
         return home.root / FOLDER / NAME
     path = (named / NAME if named.is_dir() else named).absolute()
     if not path.parent.is_dir():
