@@ -18,6 +18,7 @@ BLANKED = frozenset({"head", "now", "change", "denied", "ended"})
 """Kinds of cue whose words are no part of what is said."""
 QUOTED_CHARACTERS = 12
 """A longer quotation is something somebody said, a shorter one a name."""
+MONTH_CHARACTERS = 4
 CACHED_TEXTS = 4096
 
 _UNITS = (
@@ -28,7 +29,7 @@ _UNITS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
-    """A word that tells something; `kind` is that of a slot (date, time, weekday, number), '' for any other word."""
+    """A word that tells something; `kind` is that of a slot (date, month, time, weekday, number), '' for any other."""
 
     text: str
     kind: str
@@ -192,6 +193,7 @@ def _token_pattern(code: str) -> re.Pattern[str]:
     han = rf"(?:{part})?[\d〇一二三四五六七八九十两]+[点點時时](?:半|[\d一二三四五六七八九十]+分)?(?!間|间)"
     kinds = {
         "date": date_pattern().pattern,
+        "month": _months(),
         "weekday": alternatives(day_names("habit", "weekday")),
         "time": f"{clock}|{han}",
         "number": rf"(?<![^\W_{HAN}{KANA}])(?:[$€£¥]\s?)?v?\d+(?:[.,:/-]\d+)*(?:st|nd|rd|th)?\.?(?:{units})?",
@@ -199,6 +201,13 @@ def _token_pattern(code: str) -> re.Pattern[str]:
         "word": _word_pattern(code),
     }
     return re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in kinds.items()), re.IGNORECASE)
+
+
+@cache
+def _months() -> str:
+    """Return the names of months but for the short ones, such as "may", which are words too."""
+    named = day_names("month")
+    return alternatives({name: number for name, number in named.items() if len(name) >= MONTH_CHARACTERS})
 
 
 def _word_pattern(code: str) -> str:

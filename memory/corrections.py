@@ -79,10 +79,13 @@ def judged(new: Claim, old: Claim, lexicon: Lexicon) -> Verdict:
     if new.day < old.day or code not in SPOKEN:
         return Verdict.NO
     before, after = read_claim(old.text, code, lexicon), read_claim(new.text, code, lexicon)
-    if "doubt" in before.kinds | after.kinds or after.kinds & {"also", "once"}:
+    is_announced = "head" in after.kinds
+    if "doubt" in after.kinds or ("doubt" in before.kinds and not is_announced) or after.kinds & {"also", "once"}:
         return Verdict.NO
     verdict = _verdict(before, after, code)
-    if verdict is Verdict.NO and _is_announced_anew(before, after, code):
+    if verdict is Verdict.NO and is_announced and _is_taken_up(before, after, code):
+        return Verdict.UNSURE
+    if verdict is Verdict.REPLACES and "doubt" in before.kinds:
         return Verdict.UNSURE
     if verdict is Verdict.REPLACES and not _one_subject(new, old, (before, after), code, lexicon):
         return Verdict.UNSURE
@@ -106,17 +109,21 @@ def _verdict(old: Reading, new: Reading, code: str) -> Verdict:
     return _cued(change, old, new, code)
 
 
-def _is_announced_anew(old: Reading, new: Reading, code: str) -> bool:
-    """Tell an announced correction of the same subject that names another day, time or number, and less beside it.
+def _is_taken_up(old: Reading, new: Reading, code: str) -> bool:
+    """Tell whether an announced correction speaks of the same subject, and says less beside what it corrects.
 
-    It cannot take the old line's place: what only that says (the hour, the room) would be gone from the memory.
+    It names another day, month, time or number, or says that something of it holds no more. It cannot take the old
+    line's place: what only that says (the hour, the room) would be gone from the memory.
     """
-    if "head" not in new.kinds or not old.told or not new.asserted:
+    if not old.told or not (new.asserted or new.ended):
         return False
-    same_subject = _subject(old.told, code) == _subject(new.asserted, code)
+    same_subject = _subject(old.told, code) == _subject(new.asserted or new.ended, code)
+    denied, said = [word.text for word in new.words if word.denied], {word.text for word in old.told}
+    if same_subject and len(denied) >= COMMON_WORDS and said.issuperset(denied):
+        return True
     before = {(word.kind, word.text) for word in old.told if word.kind}
     after = {(word.kind, word.text) for word in new.asserted if word.kind}
-    other = {kind for kind, _ in before - after} & {kind for kind, _ in after - before}
+    other = {kind for kind, _ in before} & {kind for kind, _ in after - before}
     return same_subject and bool(other)
 
 

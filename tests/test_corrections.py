@@ -185,3 +185,25 @@ def test_no_statement_replaces_itself(one: Claim) -> None:
 @given(claims, claims)
 def test_no_text_raises(one: Claim, other: Claim) -> None:
     assert judged(one, other, LEXICON) in Verdict
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("暑假打算去青岛,7 月 15 日到 7 月 20 日。", "改主意了:暑假不去青岛了,去大连,因为奶奶的妹妹住在大连。"),
+        ("We might go to Kyoto in August", "Change of plans: we don't go to Kyoto any more, we go to Osaka"),
+        (
+            "Die Heizung wird jedes Jahr im September von Firma Brandt gewartet.",
+            "Korrektur: Die Heizung wird im August gewartet, Firma Brandt hat im September keine Termine.",
+        ),
+        (
+            "Mia hat jeden Freitag um 16 Uhr Turnen in der Halle am Park.",
+            "Berichtigung: Mia hat Turnen jeden Mittwoch um 16 Uhr, weil die Halle freitags belegt ist.",
+        ),
+        ("El club se reúne los martes en la biblioteca", "Cambio de planes: el club se reúne los jueves"),
+        ("クラブは火曜日に図書館で集まる", "訂正：クラブは木曜日に集まる"),
+    ],
+)
+def test_an_announced_correction_that_says_less_leaves_the_old_statement_in_doubt(old: str, new: str) -> None:
+    assert judged(claim(new, days=7), claim(old), LEXICON) is Verdict.UNSURE
+    assert judged(claim(new.partition(":")[2] or new, days=7), claim(old), LEXICON) is not Verdict.REPLACES
