@@ -27,6 +27,8 @@ from dreaming.scoring import (
 from memory.journal import AskedOn, NightRecord
 from memory.model import Basis, Candidate, FragmentId, Kind, Mark
 from memory.promotions import LEFT, Promotion, State
+from memory.trust import redacted
+from workspace import durable
 from workspace.sections import layout
 
 HOPELESS = frozenset({"origin", "clean", "stands_alone", "not_promoted", "current", "not_over", "source"})
@@ -74,12 +76,21 @@ class Life:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Where a line of `MEMORY.md` came from; `line` is 1-based, `corrected` the promotion whose place it took."""
+    """Where a line of `MEMORY.md` came from; `line` is 1-based, `corrected` the promotion whose place it took.
+
+    `words` are what stands there now, without secrets: the user may have changed them.
+    """
 
     line: int
+    words: str
     promotion: Promotion
     corrected: Promotion | None
     changes: tuple[Event, ...]
+
+    @property
+    def is_reworded(self) -> bool:
+        """Tell whether something else stands there than was promoted."""
+        return self.words != durable.wording(self.promotion.text)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -209,11 +220,11 @@ def nothing_near(home: Home, *, now: datetime) -> str:
     """Return a sentence on why no candidate is near to promotion."""
     found, states = examined(home, home.store.recalled(), now=now), [one.state for one in agreed(home).values()]
     count, waiting = states.count(State.IN_FORCE), states.count(State.PROPOSED)
-    promotions = f"{count} promotion{'' if count == 1 else 's'}"
+    promotions = counted(count, "promotion")
     left = sum(one.exam.promoted_on is None for one in found)
     if left:
-        rest = f"{left} {'fragment' if left == 1 else 'fragments'} of what was asked for"
-        return f"{MEMORY} has {promotions}; no search brings {rest} there, see why with: dream explain --all"
+        rest = f"{counted(left, 'fragment')} of what was asked for"
+        return f"{MEMORY} has {promotions}; questions alone do not bring {rest} there, see: dream explain --all"
     if waiting:
         return f"All that was asked for was promoted ({count}) or waits for your review ({waiting}): dream review"
     if found or count:
@@ -270,14 +281,21 @@ def _formulas(rests: Basis) -> Mapping[str, str]:
     days, last, half = evidence.days, evidence.last_at, f"{rests.half_life_days:g}"
     used = "never used" if last is None else f"used {age_days(last, now=rests.at):.1f} days ago, half in {half}"
     span = (max(days) - min(days)).days if days else 0
+    signals = f"{counted(evidence.recalls + evidence.grounded, 'vote')} + {counted(evidence.sightings, 'place')}"
+    told = f", or {evidence.grounded} of {GROUNDED_THAT_SATURATE} grounded" if evidence.grounded else ""
     return {
-        "frequency": f"log of {evidence.signal_count} signals, full at {SIGNALS_THAT_SATURATE}",
-        "relevance": f"mean of {evidence.signal_count} signals",
+        "frequency": f"log of {signals}, of {SIGNALS_THAT_SATURATE}",
+        "relevance": f"mean of {signals}",
         "diversity": f"{evidence.contexts} questions or days, full at {CONTEXTS_THAT_SATURATE}",
         "recency": used,
-        "consolidation": f"{len(days)} days over {span}, or {evidence.grounded} of {GROUNDED_THAT_SATURATE} grounded",
+        "consolidation": f"{counted(len(days), 'day')} in a span of {span}{told}",
         "conceptual": f"{rests.tags} tags, full at {TAGS_THAT_SATURATE}",
     }
+
+
+def counted(count: int, word: str) -> str:
+    """Return a count of things in words."""
+    return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def change(one: Examined, config: Config) -> str:
@@ -364,7 +382,7 @@ def _lines(home: Home, first: int = 1, last: int = MAX_LINE) -> tuple[Origin, ..
     """Return where those of the lines `first` to `last` of `MEMORY.md` came from that nights wrote, in file order."""
     page, spoken_of = layout(home.files.read(MEMORY).text), home.promotions.spoken_of()
     found = [
-        (own.written.line, spoken_of[own.written.mark])
+        (own.written, spoken_of[own.written.mark])
         for own in page.own
         if own.place.start < last and own.place.stop >= first and own.written.mark in spoken_of
     ]
@@ -372,12 +390,13 @@ def _lines(home: Home, first: int = 1, last: int = MAX_LINE) -> tuple[Origin, ..
     every = events(home, None) if found else ()
     return tuple(
         Origin(
-            line=line,
+            line=written.line,
+            words=redacted(written.text, home.redaction)[0],
             promotion=promotion,
             corrected=by_id.get(promotion.replaces or 0),
             changes=tuple(e for e in every if any(p.id == promotion.id for p, _ in e.promotions)),
         )
-        for line, promotion in found
+        for written, promotion in found
     )
 
 

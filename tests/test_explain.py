@@ -215,7 +215,7 @@ def test_of_what_was_asked_for_and_is_hopeless_it_is_said_that_no_search_helps(h
     house.write("memory/2026-03-02.md", "- TODO: book the flights to Lisbon for September\n")
     house.search("flights Lisbon", "2026-03-05T12:00")
     assert (
-        "MEMORY.md has 0 promotions; no search brings 1 fragment of what was asked for there"
+        "MEMORY.md has 0 promotions; questions alone do not bring 1 fragment of what was asked for there"
         in call(house, "explain").stdout
     )
 
@@ -310,7 +310,7 @@ def test_a_promoted_line_is_explained_by_the_numbers_that_the_gates_used(partly:
     said = call(partly, "explain", f"MEMORY.md:{one.line}").stdout
     days = "2026-03-07, 2026-03-08, 2026-03-09"
     assert f"asked for 3 times, by 3 different questions, on 3 days: {days}" in " ".join(said.split())
-    assert f"score {before.exam.score.total:.3f} of 0.70" in said
+    assert f"make the score {before.exam.score.total:.3f} (needs 0.70)" in said
     assert said.count("  ok  ") == len(before.gates)
     assert f"to take it out: dream undo {one.promotion.name}, or delete the line" in said
 
@@ -332,3 +332,10 @@ def test_of_what_no_question_changes_it_is_not_said_that_questions_are_missing(l
     assert "MEMORY.md says or said it already" in " ".join(known.split())
     assert " of 3" not in known
     assert "recalls 2 of 3" in others
+
+
+def test_a_line_is_explained_as_it_stands_and_that_the_user_reworded_it(lived: House) -> None:
+    lived.write("MEMORY.md", lived.read("MEMORY.md").replace("takes a CR2450 cell", "takes a CR2032 cell"))
+    said = call(lived, "explain", "MEMORY.md:6").stdout
+    assert said.startswith("MEMORY.md:6  Garage panel takes a CR2032 cell\n")
+    assert "  reworded by you; promoted as: “Garage panel takes a CR2450 cell”\n" in said

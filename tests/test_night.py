@@ -10,8 +10,9 @@ import pytest
 from dreaming import night
 from dreaming.home import MEMORY, opened
 from dreaming.night import run_night
+from dreaming.promotion.draft import together
 from house import House, moment
-from memory.model import Phase
+from memory.model import Phase, Style
 from workspace.errors import GoneError, HeldError
 from workspace.lock import lock
 
@@ -480,3 +481,19 @@ def test_folders_of_a_workspace_that_are_removed_while_its_night_runs_are_made_a
     shutil.rmtree(house.root / "memory/dreaming")
     house.night("2026-03-09T03:00")
     assert house.read("memory/dreaming/deep/2026-03-09.md")
+
+
+@pytest.mark.parametrize(
+    ("statements", "line"),
+    [
+        (
+            ["Tests use PostgreSQL 15.", "Lena reviews on the train", "Staging is called Otter"],
+            "Tests use PostgreSQL 15. Lena reviews on the train; Staging is called Otter",
+        ),
+        (["妈妈对青霉素过敏。", "女儿在三年级二班"], "妈妈对青霉素过敏。女儿在三年级二班"),
+    ],
+)
+def test_lines_of_a_list_are_joined_by_a_semicolon_only_behind_what_ends_no_sentence(
+    statements: list[str], line: str
+) -> None:
+    assert together(statements, Style.LIST) == line

@@ -278,7 +278,7 @@ def test_a_promotion_is_taken_back_by_its_line_and_it_is_said_what_brings_it_bac
     for place, said in (
         ("MEMORY.md:1", "no night wrote what stands at MEMORY.md:1"),
         ("MEMORY.md:99", "name lines among them"),
-        ("MEMORY.md", "nothing that stands there belongs to “MEMORY.md”"),
+        ("MEMORY.md", "no change that stands belongs to “MEMORY.md”"),
     ):
         refused = CliRunner().invoke(dream, [*options, place])
         assert (refused.exit_code, said in refused.stderr) == (1, True), refused.output

@@ -32,7 +32,7 @@ class NothingToUndoError(Exception):
     """What should be taken back is not there, or was taken back already."""
 
     def __init__(self, what: str | None) -> None:
-        which = "no change of a night stands" if what is None else f"nothing that stands there belongs to “{what}”"
+        which = "no change of a night stands" if what is None else f"no change that stands belongs to “{what}”"
         super().__init__(f"{which}; dream history shows what was changed")
 
 

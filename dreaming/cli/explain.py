@@ -36,7 +36,10 @@ from dreaming.phases.deep import Examined
 from memory.model import Evidence, Mark, Phase
 from memory.promotions import Promotion, State
 
-BAR = 10
+BAR = 5
+COLUMNS = 78
+"""Two less than a terminal has: what belongs to another thing is set in."""
+UNITS = {"age": " days", "source": " live"}
 NIGHTS_SHOWN = 3
 SHOWN = 10
 """Fragments explained for people unless all are asked for: a common word stands in thousands."""
@@ -187,7 +190,7 @@ def _exam(one: Examined, life: Life) -> Iterator[str]:
     yield from map(_part, life.parts)
     yield _score(one.exam.score.boost, one.exam.score.total, one.gates)
     yield from map(_gate, one.gates)
-    yield f"  what would change it: {life.change}"
+    yield from _within(f"what would change it: {life.change}", indent=2, hanging=4)
 
 
 def _counts(evidence: Evidence) -> str:
@@ -199,20 +202,30 @@ def _counts(evidence: Evidence) -> str:
 
 def _part(part: Part) -> str:
     bar = "█" * round(part.value * BAR)
-    return f"  {part.name:<14} {part.value:.2f} {bar:<{BAR}} × {part.weight:.2f}  {part.formula}"
+    product = f"{part.value:.2f} × {part.weight:.2f} = {part.value * part.weight:.3f}"
+    return f"  {part.name:<14} {product}  {bar:<{BAR}}  {part.formula}"
 
 
 def _score(boost: float, total: float, gates: Sequence[GateResult]) -> str:
     least = next(gate.threshold for gate in gates if gate.name == "score")
-    return f"  boost {boost:.3f}, score {total:.3f} of {least:.2f}"
+    return f"  and a boost of {boost:.3f} make the score {total:.3f} (needs {least:.2f})"
 
 
 def _gate(gate: GateResult) -> str:
-    return f"  {'ok ' if gate.passed else 'NO '} {gate.name:<15} {gate.missing or _passed(gate)}"
+    said = f"{'ok ' if gate.passed else 'NO '} {gate.name:<15} {gate.missing or _passed(gate)}"
+    return "\n".join(_within(said, indent=2, hanging=22))
+
+
+def _within(text: str, *, indent: int, hanging: int) -> list[str]:
+    return textwrap.wrap(text, COLUMNS, initial_indent=" " * indent, subsequent_indent=" " * hanging) or [""]
 
 
 def _passed(gate: GateResult) -> str:
-    return f"{gate.value} (any)" if gate.threshold is None else f"{gate.value} (needs {gate.threshold})"
+    """Return what a gate measured, and what it needs where that is a number."""
+    if not isinstance(gate.value, int | float):
+        return str(gate.value)
+    unit = UNITS.get(gate.name, "")
+    return f"{gate.value:g}{unit} ({'any' if gate.threshold is None else f'needs {gate.threshold:g}'})"
 
 
 def _asked(life: Life) -> Iterator[str]:
@@ -235,7 +248,9 @@ def _nights(nights: Sequence[date]) -> str:
 def origin_lines(one: Origin, zone: tzinfo, *, briefly: bool = False) -> Iterator[str]:
     """Return where a line of `MEMORY.md` came from and why it is there, for people; `briefly` without the gates."""
     promotion = one.promotion
-    yield f"MEMORY.md:{one.line}  {promotion.text}"
+    yield f"MEMORY.md:{one.line}  {one.words or 'nothing: you took the words'}"
+    if one.is_reworded:
+        yield f"  reworded by you; promoted as: “{promotion.text}”"
     yield f"  {promotion.name}  {_made(promotion)}, {NOW[promotion.state]}"
     yield f"  from {promotion.place}"
     yield from _basis(one, briefly=briefly)
@@ -257,7 +272,7 @@ def _basis(one: Origin, *, briefly: bool) -> Iterator[str]:
         return
     evidence = promotion.basis.evidence
     said = f"{_asked_for(evidence)}: {', '.join(day.isoformat() for day in evidence.days)}"
-    yield from textwrap.wrap(said, 78, initial_indent="  ", subsequent_indent="    ")
+    yield from _within(said, indent=2, hanging=4)
     yield from map(_part, one.parts)
     yield _score(promotion.boost, promotion.score, one.gates)
     if briefly:
@@ -350,4 +365,4 @@ def _why(one: Decided, when: str = "") -> Iterator[str]:
     final = bool(one.reasons) and one.reasons[0][0] in HOPELESS
     reasons = ", ".join(reason for gate, reason in one.reasons if not final or gate not in ASKING)
     said = f"{when}{one.verdict}{f': {reasons}' if reasons else ''}"
-    yield from textwrap.wrap(said, 80, initial_indent=" " * 4, subsequent_indent=" " * 6)
+    yield from _within(said, indent=4, hanging=6)

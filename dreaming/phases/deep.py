@@ -7,7 +7,7 @@ from datetime import date
 from dreaming.config import Config
 from dreaming.gates import Exam, GateResult, Thresholds, results
 from dreaming.phases.night import Night
-from dreaming.promotion.draft import Draft, composed, draft
+from dreaming.promotion.draft import Draft, draft, together
 from dreaming.promotion.known import Claims, Kept, Known, claimed, claims
 from dreaming.scoring import Components, normalised, score
 from memory.concepts import Lexicon
@@ -135,7 +135,7 @@ def _without_past(planned: Draft, candidate: Candidate, night: Night) -> Draft:
     if left == planned.positions:
         return planned
     fragment = candidate.fragment
-    body = composed([fragment.statements[n] for n in left], fragment.style)
+    body = together([fragment.statements[n] for n in left], fragment.style)
     return Draft(positions=left, text=headed(fragment.heading, body))
 
 

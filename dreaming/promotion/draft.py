@@ -9,6 +9,7 @@ from importlib.resources import files
 from memory.concepts import Lexicon, informative, words
 from memory.markdown import joined
 from memory.model import Candidate, Style
+from memory.sentences import ends_sentence
 from memory.writable import headed, writable
 
 CHARACTERS_PER_TOKEN = 3.2
@@ -37,13 +38,22 @@ def draft(candidate: Candidate) -> Draft:
     places = voted(candidate.votes, candidate.promoted, among=among)
     first = {fragment.statements[n]: n for n in reversed(places)}
     chosen = tuple(n for n in places if first[fragment.statements[n]] == n)
-    body = composed([fragment.statements[n] for n in chosen], fragment.style)
+    body = together([fragment.statements[n] for n in chosen], fragment.style)
     return Draft(positions=chosen, text=headed(fragment.heading, body))
 
 
 def composed(statements: Sequence[str], style: Style) -> str:
     """Return statements as one text, the way a chunk of that style joins its lines."""
     return joined(statements) if style is Style.PARAGRAPH else "; ".join(statements)
+
+
+def together(statements: Sequence[str], style: Style) -> str:
+    """Return statements as they are written in one line: a semicolon stands only behind what ends no sentence."""
+    text = statements[0]
+    for following in statements[1:]:
+        is_apart = style is Style.PARAGRAPH or ends_sentence(text)
+        text = joined([text, following]) if is_apart else f"{text}; {following}"
+    return text
 
 
 def voted(

@@ -7,7 +7,7 @@ from itertools import pairwise, takewhile
 from dreaming.home import Home
 from dreaming.observing.hearing import said_at, said_chunks
 from dreaming.observing.remembering import pieces, remembered
-from dreaming.promotion.draft import composed, cut, tokens, with_reasons
+from dreaming.promotion.draft import cut, together, tokens, with_reasons
 from memory.markdown import joined
 from memory.model import Candidate, Chunk, Fragment, Kind, Sighting, Statement, StatementId, Style
 from memory.quality import unfit
@@ -77,7 +77,7 @@ def written(
     that is `unwanted`.
     """
     most = home.config.deep.max_snippet_tokens
-    body = composed([fragment.statements[n] for n in positions], fragment.style)
+    body = together([fragment.statements[n] for n in positions], fragment.style)
     before, after = neighbours(standing, positions)
     beside: list[Neighbour] = []
     while after and after[0].continues and tokens(joined([body, after[0].text])) <= most:
