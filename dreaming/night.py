@@ -1,7 +1,7 @@
 """One night of one workspace: lock, recover, observe, run the phases, write, tell, report."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
@@ -16,6 +16,7 @@ from dreaming.progress import also_noted
 from dreaming.promotion import ledger
 from dreaming.run import RUNS, Run
 from dreaming.tell import tell
+from memory.changes import Effect
 from memory.model import Phase
 from memory.promotions import Promotion, State
 from workspace.errors import GoneError, WorkspaceError
@@ -39,7 +40,7 @@ class NightReport:
     """One run of a night; `refused` counts each refused fragment once, at the first gate it fails.
 
     `proposed` waits for a review; `replaced` is what promotions correct, by its id; `dropped_dates` are the days whose
-    promotions this run moved from `MEMORY.md` to the archive.
+    promotions this run moved from `MEMORY.md` to the archive, `removed` what the user took out since the last one.
     """
 
     night: date
@@ -51,6 +52,7 @@ class NightReport:
     replaced: Mapping[int, str]
     refused: Mapping[str, int]
     dropped_dates: tuple[date, ...]
+    removed: tuple[Promotion, ...]
     problems: tuple[str, ...]
     failed: bool
 
@@ -63,9 +65,10 @@ def run_night(home: Home, *, phases: Sequence[Phase], now: datetime) -> NightRep
     with nullcontext(None) if home.dry else lock(home.root, now=now) as note:
         if note is not None:
             home = replace(home, progress=also_noted(home.progress, note))
+        removed: tuple[Effect, ...] = ()
         with suppress(WorkspaceError):  # said once, when the promotions are written
-            ledger.recover(home, now=now)
-        notice(home, now=now)
+            removed = ledger.recover(home, now=now)
+        notice(home, now=now, removed=removed)
         observed = observe(home, now=now, vectors_at_most=-1, patient=True)
         heard = hear(home, now=now)
         _require_folder(home)
@@ -82,7 +85,7 @@ def run_night(home: Home, *, phases: Sequence[Phase], now: datetime) -> NightRep
         run.problems += dict.fromkeys((*unwritten, *told.unwritten, *told.notes))
         run.failed |= bool(unwritten or told.unwritten)
         _require_folder(home)
-        return _report(run, observed, heard)
+        return _report(run, observed, heard, removed)
 
 
 def _require_folder(home: Home) -> None:
@@ -117,9 +120,9 @@ def _finish(run: Run) -> None:
     run.home.forget_unrecorded(now=run.now)
 
 
-def _report(run: Run, observed: Observation, heard: Hearing) -> NightReport:
+def _report(run: Run, observed: Observation, heard: Hearing, removed: Iterable[Effect]) -> NightReport:
     told = standing(run.home, run.night)
-    made = ledger.made(run.home, run.night)
+    made, by_id = ledger.made(run.home, run.night), run.home.promotions.by_id()
     return NightReport(
         night=run.night,
         observed=observed,
@@ -130,6 +133,7 @@ def _report(run: Run, observed: Observation, heard: Hearing) -> NightReport:
         replaced=ledger.replaced(run.home, made),
         refused=run.refused,
         dropped_dates=run.dropped_dates,
+        removed=tuple(by_id[effect.promotion] for effect in removed),
         problems=(*observed.problems, *heard.problems, *run.problems),
         failed=run.failed,
     )

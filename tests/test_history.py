@@ -4,10 +4,12 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dreaming.changes.history import Why, write
+from dreaming.cli import dream
 from dreaming.home import opened
 from house import House, moment
 from memory.model import Phase
@@ -66,3 +68,18 @@ def test_a_run_without_phases_changes_nothing_of_the_users(house: House) -> None
     assert not (house.root / "DREAMS.md").exists()
     with house.home() as home:
         assert home.changes.all() == ()
+
+
+def test_a_line_that_the_user_took_out_is_told_by_the_next_night_and_in_the_history(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- Garage panel takes a CR2450 cell\n")
+    for day, query in (("03", "garage battery"), ("05", "panel cell"), ("06", "which coin cell")):
+        house.search(query, f"2026-03-{day}T12:00")
+    house.settings["deep.min_score"] = 0.7
+    (promotion,) = house.night("2026-03-07T03:00").promoted
+    house.write("MEMORY.md", house.read("MEMORY.md").replace("- Garage panel takes a CR2450 cell\n", ""))
+    report = house.night("2026-03-08T03:00")
+    assert [one.text for one in report.removed] == ["Garage panel takes a CR2450 cell"]
+    assert not house.night("2026-03-08T03:00").removed
+    command = ["-w", str(house.root), "history"]
+    output = CliRunner().invoke(dream, command).output
+    assert f"{promotion.name}  removed, so no night writes it again: Garage panel takes a CR2450 cell" in output

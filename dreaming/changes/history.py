@@ -83,7 +83,7 @@ def rewrite(home: Home, name: str, change: Callable[[str], str], why: Why) -> in
     return again(once)
 
 
-def again(work: Callable[[], T], *, between: Callable[[], None] = lambda: None) -> T:
+def again(work: Callable[[], T], *, between: Callable[[], object] = lambda: None) -> T:
     """Do some work on a file, and do it anew, with something in between, when somebody saved the file meanwhile."""
     for _ in range(ATTEMPTS - 1):
         try:
@@ -118,8 +118,8 @@ def _stand(home: Home, change: Change, text: str) -> bool:
     return all((keys.get(e.promotion) in marked) == (e.after == State.IN_FORCE) for e in change.effects)
 
 
-def notice(home: Home, *, now: datetime) -> None:
-    """Record what somebody else changed in the pages since the last change of this program."""
+def notice(home: Home, *, now: datetime, removed: Sequence[Effect] = ()) -> None:
+    """Record what somebody else changed in the pages since the last change of this program, and what was `removed`."""
     for name in PAGES:
         known = home.changes.last(name)
         if known is None:
@@ -130,7 +130,7 @@ def notice(home: Home, *, now: datetime) -> None:
                 continue
             why = Why(kind="edit", reason="changed by you or another program", now=now)
             with home.store.writing():
-                change = _plan(home, name, known.after, _image(home, document), why, ())
+                change = _plan(home, name, known.after, _image(home, document), why, removed if name == MEMORY else ())
                 home.changes.settle(change)
 
 

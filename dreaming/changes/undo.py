@@ -150,8 +150,7 @@ def undo(home: Home, what: str | None, *, now: datetime) -> TakenBack:
     ConflictError, HeldError or a WorkspaceError. What fails on the way is finished by the next undo.
     """
     with lock(home.root, now=now):
-        recover(home, now=now)
-        notice(home, now=now)
+        notice(home, now=now, removed=recover(home, now=now))
         plan = _planned(home, what)
         if conflicts := [*_reworded(home, plan.moves.out), *_retold(home, plan)]:
             raise ConflictError(conflicts)
@@ -169,8 +168,7 @@ def redo(home: Home, *, now: datetime) -> TakenBack:
     Raise NothingToRedoError, NoRoomError, ConflictError, HeldError or a WorkspaceError.
     """
     with lock(home.root, now=now):
-        recover(home, now=now)
-        notice(home, now=now)
+        notice(home, now=now, removed=recover(home, now=now))
         plan, reason = _last_undone(home)
         if conflicts := _reworded(home, plan.moves.out):
             raise ConflictError(conflicts)

@@ -43,6 +43,7 @@ def _lines(home: Home, event: Event) -> Iterator[str]:
     yield f"{change.id:>5}  {at:%Y-%m-%d %H:%M}  {change.file}: {change.reason}{night}"
     for promotion, state in event.promotions:
         since = " then, not marked any more" if state == State.IN_FORCE and promotion.state is State.REMOVED else ""
+        since = ", so no night writes it again" if state == State.REMOVED else since
         yield f"         {promotion.name}  {state}{since}: {promotion.text}"
 
 

@@ -69,6 +69,8 @@ def lines(report: NightReport) -> Iterator[str]:
         yield "  what is marked with ? waits for your word: dream review"
     for day in report.dropped_dates:
         yield f"  - promotions of {day.isoformat()} moved from MEMORY.md to memory/archive/, to make room"
+    for promotion in report.removed:
+        yield f"  - you took this out of MEMORY.md, so no night writes it again: {promotion.text}"
 
 
 def phase_lines(one: PhaseReport, refused: Mapping[str, int]) -> Iterator[str]:
@@ -102,6 +104,7 @@ def as_document(report: NightReport) -> dict[str, object]:
         "promoted": [{"id": p.fragment, "text": p.text, "score": p.score} for p in report.promoted],
         "proposed": [{"id": p.fragment, "text": p.text, "score": p.score} for p in report.proposed],
         "refused": dict(report.refused),
+        "removed": [promotion.text for promotion in report.removed],
         "dropped_dates": [day.isoformat() for day in report.dropped_dates],
         "read": report.observed.read,
         "gone": report.observed.gone,

@@ -8,6 +8,7 @@ from dreaming.changes.history import recover as recover_files
 from dreaming.home import MEMORY, Home
 from dreaming.promotion.known import Kept, TakenBack, claimed, known_as_taken_back
 from dreaming.promotion.rereading import standing
+from memory.changes import Effect
 from memory.corrections import Claim
 from memory.model import Candidate, StatementId
 from memory.promotions import TAKEN_BACK, Key, Promotion, State, numbered
@@ -15,11 +16,11 @@ from memory.trust import redacted
 from workspace import durable
 
 
-def recover(home: Home, *, now: datetime) -> None:
+def recover(home: Home, *, now: datetime) -> tuple[Effect, ...]:
     """Make the record agree with the files: what an interrupted night had begun, and what the user took out.
 
     A line whose marker stands in the file is in force; one that does not was never written, was corrected by one that
-    stands there, or was removed by the user, who does not want it back.
+    stands there, or was removed by the user, who does not want it back. Return what was removed since.
     """
     home.files.tidy()
     recover_files(home, now=now)
@@ -27,8 +28,11 @@ def recover(home: Home, *, now: datetime) -> None:
     promotions = home.promotions
     with home.store.writing():
         promotions.withdraw(p.id for p in promotions.all(State.PLANNED) if p.key not in written)
-        for promotion, state in _differing(home, written).items():
+        states = _differing(home, written)
+        for promotion, state in states.items():
             promotions.settle([promotion], state, now=now)
+    removed = (key for key, state in states.items() if state is State.REMOVED)
+    return tuple(Effect(promotion=key, before=State.IN_FORCE, after=State.REMOVED) for key in removed)
 
 
 def agreed(home: Home) -> Mapping[int, Promotion]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from dreaming.changes.history import notice
 from dreaming.home import MEMORY, Home
 from dreaming.promotion.ledger import claim_of, kept, recover, stands
 from dreaming.promotion.promote import accepted
@@ -92,7 +93,7 @@ def accept(home: Home, what: str, *, now: datetime, text: str | None = None, rep
     Raise UnknownProposalError, UnknownLineError, NotAcceptedError, HeldError or a WorkspaceError; then it waits still.
     """
     with lock(home.root, now=now):
-        recover(home, now=now)
+        notice(home, now=now, removed=recover(home, now=now))
         proposal = _waiting(home, what)
         if text is None and not stands(home, proposal, now=now):
             raise NotAcceptedError(proposal, "its source was edited or deleted; reject it or use your own words")

@@ -224,7 +224,7 @@ def _drop_dangling(home: Home, now: datetime) -> None:
 
 
 def _settle(home: Home, now: datetime) -> None:
-    recover(home, now=now)
+    notice(home, now=now, removed=recover(home, now=now))
 
 
 def _single(home: Home, now: datetime) -> None:
