@@ -13,7 +13,7 @@ from cron.standing import Named, NothingFoundError, Standing, last_date, local, 
 from dreaming import documents
 from dreaming.cli.common import CONFIG, REFUSED, Common, complain, print_json, say
 from dreaming.fleet import TROUBLE
-from dreaming.gates import in_words, of_ranked
+from dreaming.gates import in_words, of_ranked, ranked_in_words
 from dreaming.home import STORE, NoWorkspaceError, opened
 from dreaming.layers import ConfigError
 from dreaming.overview import overview
@@ -108,7 +108,7 @@ def lines(one: Report) -> Iterator[str]:
     yield f"{one.root}"
     yield f"    {_last(one)}{', late' if one.late else ''}; {_next(one)}"
     if one.refused:
-        yield f"    refused: {', '.join(f'{count} {in_words(gate)}' for gate, count in one.refused.items())}"
+        yield f"    refused: {', '.join(f'{count} {ranked_in_words(gate)}' for gate, count in one.refused.items())}"
     if one.streak > 1:
         blocking = f"; the last refused most as {in_words(one.blocking)}" if one.blocking else ""
         yield f"    {one.streak} nights without a promotion{blocking}"

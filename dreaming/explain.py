@@ -12,6 +12,7 @@ from dreaming.home import MEMORY, Home
 from dreaming.phases.deep import Examined, basis, weights
 from dreaming.phases.night import Night
 from dreaming.places import NoSuchLinesError, UnknownSourceError, named, opened, place_of
+from dreaming.promotion.draft import together
 from dreaming.promotion.known import known
 from dreaming.promotion.ledger import agreed, kept, known_before, made, taken_back
 from dreaming.promotion.newer import decided
@@ -442,7 +443,8 @@ def night_explained(home: Home, what: str) -> NightExplained:
     marked = {mark: home.journal.marked(day, mark) for mark in Mark}
     refusals = home.journal.refusals(day)
     wanted = {*(one.fragment for one in refusals), *(one for ids in marked.values() for one in ids)}
-    texts = {one.id: shown(one) for one in home.store.candidates(sorted(wanted), until=day)}
+    known = home.store.candidates(sorted(wanted), until=day)
+    texts, left = {one.id: shown(one) for one in known}, {one.id: left_of(one, day) for one in known}
     reasons: dict[FragmentId, list[tuple[str, str]]] = {}
     for one in sorted(refusals, key=lambda one: (in_order(one.gate), one.fragment)):
         reasons.setdefault(one.fragment, []).append((one.gate, one.reason))
@@ -456,7 +458,7 @@ def night_explained(home: Home, what: str) -> NightExplained:
         for one in made(home, day)
     )
     refused = tuple(
-        Decided(fragment=key, text=texts.get(key, GONE), verdict="refused", reasons=tuple(own))
+        Decided(fragment=key, text=left.get(key, GONE), verdict="refused", reasons=tuple(own))
         for key, own in reasons.items()
     )
     return NightExplained(
@@ -473,6 +475,15 @@ def shown(candidate: Candidate) -> str:
     if not candidate.flaws:
         return candidate.fragment.text
     return GONE if candidate.place is None else f"what stands at {candidate.place.place}"
+
+
+def left_of(candidate: Candidate, day: date) -> str:
+    """Return the text of a candidate without the lines that were promoted up to a night, unless those are all."""
+    fragment = candidate.fragment
+    places = [n for n, night in enumerate(candidate.promoted) if night is None or night > day]
+    if candidate.flaws or not places or len(places) == len(fragment.statements):
+        return shown(candidate)
+    return together([fragment.statements[n] for n in places], fragment.style)
 
 
 def nights_compared(home: Home, before: str, after: str) -> Difference:

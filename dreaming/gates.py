@@ -299,6 +299,11 @@ def in_words(gate: str) -> str:
     return IN_WORDS.get(gate, gate)
 
 
+def ranked_in_words(gate: str) -> str:
+    """Return what is said of ranked candidates a gate refused: of those somebody asked for another line."""
+    return "of which only other lines were asked for" if gate == "recalled" else in_words(gate)
+
+
 def of_ranked(refused: Mapping[str, int], count: int) -> tuple[Mapping[str, int], int]:
     """Return what a night refused of what it ranked, by gate, most first, and how many it did not even rank.
 

@@ -284,7 +284,7 @@ def test_the_line_of_a_night_says_what_was_refused_in_words_within_80_columns() 
     lines = list(phase_lines(report, refused))
     assert max(map(len, lines)) <= 80
     assert " ".join(" ".join(lines).split()) == (
-        "deep ranked 29, promoted 4, refused 24 (11 asked for too seldom, 7 never asked for,"
+        "deep ranked 29, promoted 4, refused 24 (11 asked for too seldom, 7 of which only other lines were asked for,"
         " 5 not fit to be remembered, 1 not clear by itself); told"
     )
 
@@ -339,3 +339,12 @@ def test_a_line_is_explained_as_it_stands_and_that_the_user_reworded_it(lived: H
     said = call(lived, "explain", "MEMORY.md:6").stdout
     assert said.startswith("MEMORY.md:6  Garage panel takes a CR2032 cell\n")
     assert "  reworded by you; promoted as: “Garage panel takes a CR2450 cell”\n" in said
+
+
+def test_of_what_was_promoted_in_part_a_night_names_the_rest_that_it_refused(partly: House) -> None:
+    partly.night("2026-03-08T03:00")
+    said = call(partly, "explain", "2026-03-08").stdout
+    assert "at recalls: asked for too seldom\n  Coffee beans cost eighteen euros\n" in said
+    assert (
+        "now the rest refused: recalls 1 of 3" in call(partly, "explain", "--diff", "2026-03-07", "2026-03-08").stdout
+    )

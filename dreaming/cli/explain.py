@@ -29,7 +29,7 @@ from dreaming.explain import (
     origins,
     written_of,
 )
-from dreaming.gates import ASKING, GateResult, in_words, of_ranked, verdict
+from dreaming.gates import ASKING, GateResult, of_ranked, ranked_in_words, verdict
 from dreaming.home import Home
 from dreaming.observing.observe import observe
 from dreaming.phases.deep import Examined
@@ -326,7 +326,7 @@ def _refused(found: NightExplained, most: int | None) -> Iterator[str]:
         yield f"ranked {deep.get('ranked', 0)}, refused {deep.get('refused', 0)}"
     for gate in dict.fromkeys([*(one.reasons[0][0] for one in refused), *counts]):
         own = [one for one in refused if one.reasons[0][0] == gate]
-        yield f"refused {counts.get(gate, len(own))} at {gate}: {in_words(gate)}"
+        yield f"refused {counts.get(gate, len(own))} at {gate}: {ranked_in_words(gate)}"
         for one in own[:most]:
             yield f"  {one.text}"
             yield from _why(one)
@@ -355,7 +355,7 @@ def difference_lines(found: Difference) -> Iterator[str]:
     for before, after in found.changed:
         yield f"~ {after.text}"
         yield from _why(before, "was ")
-        yield from _why(after, "now ")
+        yield from _why(after, "now the rest " if before.promotion and after.verdict == "refused" else "now ")
     if not (found.new or found.gone or found.changed):
         yield "Both decided the same."
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from dreaming.cli.common import REFUSED, Common, complain, print_json, say
 from dreaming.fleet import keep_apart
-from dreaming.gates import in_words, of_ranked
+from dreaming.gates import of_ranked, ranked_in_words
 from dreaming.night import NightReport, PhaseReport, run_night
 from memory.model import Phase
 from workspace.files import DryFiles
@@ -78,7 +78,7 @@ def phase_lines(one: PhaseReport, refused: Mapping[str, int]) -> Iterator[str]:
     said = WORDS[one.phase].format(**one.counts)
     if one.phase is Phase.DEEP:
         gates, _ = of_ranked(refused, one.counts["refused"])
-        because = ", ".join(f"{count} {in_words(gate)}" for gate, count in gates.items())
+        because = ", ".join(f"{count} {ranked_in_words(gate)}" for gate, count in gates.items())
         said += f" ({because})" if because else ""
     yield from textwrap.wrap(
         f"{said}{'; told' if one.told else ''}",

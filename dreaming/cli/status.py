@@ -9,7 +9,7 @@ import click
 from dreaming import documents
 from dreaming.cli.common import REFUSED, Common, complain, fleet_options, json_option, print_json, say
 from dreaming.cli.watch import watched
-from dreaming.gates import in_words, of_ranked
+from dreaming.gates import in_words, of_ranked, ranked_in_words
 from dreaming.home import Home
 from dreaming.observing.observe import observe
 from dreaming.overview import Overview, ToldPhase, needs, overview
@@ -99,7 +99,7 @@ def _refused(found: Overview) -> str:
     """Return what deep refused, in numbers that add up to its count, and apart from it what it did not rank."""
     deep = found.last_night.reports.get(Phase.DEEP, {}) if found.last_night else {}
     gates, unranked = of_ranked(found.refused, deep.get("refused", 0))
-    parts = [", ".join(f"{count} {in_words(gate)}" for gate, count in gates.items())] if gates else []
+    parts = [", ".join(f"{count} {ranked_in_words(gate)}" for gate, count in gates.items())] if gates else []
     return "; ".join([*parts, *([f"not ranked: {unranked} that nobody ever asked for"] if unranked else [])])
 
 

@@ -120,7 +120,7 @@
     const rows = night.funnel.map(([name, count]) => {
       const before = left;
       left -= count;
-      const bar = before > asked ? "" : svg(asked, 10, ["gone-part", 0, 0, before, 10], ["left", 0, 0, left, 10]);
+      const bar = before > asked ? el("span", { class: "quiet" }, say.nights.funnel_no_bar) : svg(asked, 10, ["gone-part", 0, 0, before, 10], ["left", 0, 0, left, 10]);
       return el("tr", {},
         el("th", { scope: "row" }, refusedAs(name)),
         el("td", { class: "wide" }, bar),
