@@ -153,6 +153,11 @@ def test_of_a_place_where_nothing_stands_it_is_said_that_nothing_does(lived: Hou
     assert (result.exit_code, result.stdout.startswith(said)) == (1, True), result.output
 
 
+def test_nothing_but_blanks_is_no_text_to_explain(lived: House) -> None:
+    result = call(lived, "explain", " ")
+    assert (result.exit_code, "name an id, a piece of text" in result.output) == (2, True)
+
+
 def test_of_a_line_that_memory_has_not_got_it_is_said_how_many_it_has(lived: House) -> None:
     count = len(lived.read("MEMORY.md").splitlines())
     result = call(lived, "explain", "MEMORY.md:99")

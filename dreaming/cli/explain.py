@@ -70,6 +70,8 @@ def explain(common: Common, what: str | None, *, diff: tuple[str, str] | None, e
     """
     if diff and (what or every):
         raise click.UsageError("--diff compares two nights and nothing else")
+    if what is not None and not what.strip():
+        raise click.UsageError("name an id, a piece of text, a place or a night; or nothing, for those nearest")
     what = printable(what) if what else what
     with common.open_to_read() as home:
         now = common.moment(home)

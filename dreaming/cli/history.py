@@ -1,6 +1,7 @@
 """`dream history` and `dream show`: what changed the user's files, and how MEMORY.md stood."""
 
 import sys
+import textwrap
 from collections.abc import Iterator
 from datetime import datetime
 
@@ -40,7 +41,8 @@ def _lines(home: Home, event: Event) -> Iterator[str]:
     change = event.change
     at = change.at.astimezone(home.zone)
     night = f", night of {change.night}" if change.night else ""
-    yield f"{change.id:>5}  {at:%Y-%m-%d %H:%M}  {change.file}: {change.reason}{night}"
+    said = f"{change.id:>5}  {at:%Y-%m-%d %H:%M}  {change.file}: {change.reason}{night}"
+    yield from textwrap.wrap(said, 80, subsequent_indent=" " * 9)
     for promotion, state in event.promotions:
         since = " then, not marked any more" if state == State.IN_FORCE and promotion.state is State.REMOVED else ""
         since = ", so no night writes it again" if state == State.REMOVED else since
