@@ -169,7 +169,7 @@ def test_explain_takes_a_place_an_id_a_text_with_a_colon_and_no_blank(house: Hou
         (one,) = document(call(house, "explain", what, "--json"))["candidates"]
         assert one["text"] == "standup is at 09:30"
     assert len(document(call(house, "explain", "memory/2026-03-02.md", "--json"))["candidates"]) == 2
-    assert call(house, "explain", " ").exit_code == 1
+    assert call(house, "explain", " ").exit_code == 2
 
 
 def test_explain_of_an_unknown_text_is_refused_with_the_way_out(house: House) -> None:

@@ -491,3 +491,20 @@ def test_the_same_item_twice_in_a_list_is_written_once(house: House) -> None:
     asked_for(house, "garage panel", "panel cell", "garage cell")
     house.night("2026-03-06T03:00")
     assert bullets(house) == ["- Garage panel takes a CR2450 cell"]
+
+
+def test_what_the_user_reworded_is_not_promoted_again_in_the_old_words(house: House) -> None:
+    house.settings["deep.min_score"] = 0.6
+    asked = ("staging port", "which port does staging run on", "staging runs on")
+    house.write("memory/2026-03-02.md", "- Staging runs on port 8080\n")
+    for day, query in enumerate(asked, 3):
+        house.search(query, f"2026-03-0{day}T10:00")
+    (promotion,) = house.night("2026-03-06T03:00").promoted
+    house.write(
+        "MEMORY.md", house.read("MEMORY.md").replace(promotion.text, "Staging moved, see the wiki for its address")
+    )
+    house.write("memory/2026-03-06.md", "## Servers\n- Staging runs on port 8080\n")
+    for day, query in enumerate(asked, 7):
+        house.search(query, f"2026-03-{day:02}T10:00")
+    assert not house.night("2026-03-10T03:00").promoted
+    assert [gate.name for gate in house.explain("Servers", "2026-03-10T04:00").failed] == ["not_promoted"]

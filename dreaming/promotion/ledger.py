@@ -11,7 +11,7 @@ from dreaming.promotion.rereading import standing
 from memory.changes import Effect
 from memory.corrections import Claim
 from memory.model import Candidate, StatementId
-from memory.promotions import TAKEN_BACK, Key, Promotion, State, numbered
+from memory.promotions import HOLDING, TAKEN_BACK, Key, Promotion, State, numbered
 from memory.trust import redacted
 from workspace import durable
 
@@ -155,13 +155,13 @@ def known_before(home: Home, night: date | None) -> list[str]:
 
 
 def lines_before(home: Home, text: str, night: date | None) -> list[str]:
-    """Return what the file says, or said before the user took it out or this night moved it to make room.
+    """Return what the file says, or said before the user reworded or took it out, or this night moved it to make room.
 
     What this night itself wrote is not among it: the night goes on, it does not repeat itself.
     """
     promotions = home.promotions.all()
     own = {durable.wording(promotion.text) for promotion in promotions if promotion.night == night}
-    gone = [one.text for one in promotions if one.state in (State.PROPOSED, State.REMOVED) or _moved(one, night)]
+    gone = [one.text for one in promotions if one.state in HOLDING or _moved(one, night)]
     return [line for line in (*durable.said(text), *gone) if line not in own]
 
 
