@@ -117,7 +117,12 @@ def _lead(passage: Passage) -> str:
 
 def _body(group: Sequence[Passage]) -> str:
     texts = [passage.text for passage in group]
-    return joined(texts) if group[0].style is Style.PARAGRAPH else "; ".join(texts)
+    return composed(texts, group[0].style)
+
+
+def composed(statements: Sequence[str], style: Style) -> str:
+    """Return statements as one text, the way a chunk of that style joins its lines."""
+    return joined(statements) if style is Style.PARAGRAPH else "; ".join(statements)
 
 
 def _says_enough(body: str) -> bool:

@@ -21,6 +21,8 @@ FREE_ORDER = ("de", "es")
 CACHED_TEXTS = 8192
 CORRECTING = frozenset({"head", "now", "change", "denied", "ended"})
 """Kinds of cue without one of which nothing replaces anything."""
+SHARE_TAKEN_UP = 0.75
+"""Of the words beside days, times and numbers, so many must stand in both for one to be a correction of the other."""
 COMMON_WORDS = 2
 """So many words must be common, and what held before be named, where only one of two headings names a subject."""
 
@@ -92,6 +94,16 @@ def judged(new: Claim, old: Claim, lexicon: Lexicon) -> Verdict:
     return verdict
 
 
+def agree(one: Claim, other: Claim, lexicon: Lexicon) -> bool:
+    """Tell whether two statements assert the same words, whatever cue stands before them."""
+    code = main_language((one.text, other.text))
+    code = NEAREST.get(code, code)
+    if code not in SPOKEN:
+        return False
+    said = [frozenset(word.text for word in read_claim(claim.text, code, lexicon).told) for claim in (one, other)]
+    return bool(said[0]) and said[0] == said[1]
+
+
 def _verdict(old: Reading, new: Reading, code: str) -> Verdict:
     if "ended" in old.kinds or not old.words or not new.words:
         return Verdict.NO
@@ -121,8 +133,13 @@ def _is_taken_up(old: Reading, new: Reading, code: str) -> bool:
     denied, said = [word.text for word in new.words if word.denied], {word.text for word in old.told}
     if same_subject and len(denied) >= COMMON_WORDS and said.issuperset(denied):
         return True
+    clause = [word for word in new.asserted if "," not in new.bare[: word.start]]
+    plain = [stem(word.text, code) for word in clause if not word.kind]
+    known = {stem(word.text, code) for word in old.told}
+    if sum(word in known for word in plain) < SHARE_TAKEN_UP * len(plain):
+        return False  # it says something else of the same subject
     before = {(word.kind, word.text) for word in old.told if word.kind}
-    after = {(word.kind, word.text) for word in new.asserted if word.kind}
+    after = {(word.kind, word.text) for word in clause if word.kind}
     other = {kind for kind, _ in before} & {kind for kind, _ in after - before}
     return same_subject and bool(other)
 

@@ -234,3 +234,33 @@ def test_what_says_more_than_its_correction_stays_where_it_was_promoted_before(h
     asked(house, 8, "when does the club meet", "club meets day", "which day club meets")
     house.night("2026-03-11T03:00")
     assert [state for _, state in states(house)] == [State.IN_FORCE, State.IN_FORCE]
+
+
+def test_a_further_correction_does_not_bring_back_the_first_statement(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- The standup is at 9:00 in room Oak\n")
+    asked(house, 3, "standup room Oak", "when is the standup", "standup Oak 9:00")
+    house.write("memory/2026-03-04.md", "- The standup moved from 9:00 to 10:00 in room Oak\n")
+    house.write("memory/2026-03-05.md", "- The standup moved from 10:00 to 11:00 in room Oak\n")
+    assert [gate.name for gate in house.explain("standup is at 9:00", "2026-03-06T02:00").failed] == ["current"]
+
+
+def test_a_corrected_line_with_most_votes_does_not_hold_back_the_rest_of_its_list(house: House) -> None:
+    house.write(
+        "memory/2026-03-02.md",
+        "- The chess club meets on Tuesday\n- Staging is called Otter since March\n- The chess club meets on Tuesday\n",
+    )
+    for day in (3, 4, 5):
+        asked(house, day, f"chess club {day}", f"chess club meets {day}", f"club meets {day}")
+        asked(house, day, f"staging called Otter {day}")
+    house.write("memory/2026-03-05.md", "- Correction: the chess club meets on Thursday\n")
+    (promotion,) = house.night("2026-03-09T03:00").promoted
+    assert promotion.text == "Staging is called Otter since March"
+
+
+def test_a_correction_is_found_beside_many_notes_on_the_same(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- The chess club meets on Tuesday\n")
+    asked(house, 3, "chess club day", "club meets", "chess club")
+    house.write("memory/2026-03-04.md", "- Correction: the chess club meets on Thursday\n")
+    notes = "".join(f"- The chess club meets at the library, {n} players came\n\n" for n in range(30))
+    house.write("memory/2026-03-05.md", notes)
+    assert [gate.name for gate in house.explain("meets on Tuesday", "2026-03-06T02:00").failed] == ["current"]

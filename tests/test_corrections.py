@@ -207,3 +207,16 @@ def test_no_text_raises(one: Claim, other: Claim) -> None:
 def test_an_announced_correction_that_says_less_leaves_the_old_statement_in_doubt(old: str, new: str) -> None:
     assert judged(claim(new, days=7), claim(old), LEXICON) is Verdict.UNSURE
     assert judged(claim(new.partition(":")[2] or new, days=7), claim(old), LEXICON) is not Verdict.REPLACES
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The API gateway runs on port 8080", "Update: the API gateway handled 5000 requests"),
+        ("The backup server keeps 30 days of snapshots", "Update: the backup server was rebooted after 12 minutes"),
+        ("Anna has piano lessons on Tuesdays", "Update: Anna got a new piano on Friday"),
+        ("Release 2.4 of the app ships on March 14", "Update: the release notes of the app have 3 pages"),
+    ],
+)
+def test_news_of_the_same_subject_correct_nothing(old: str, new: str) -> None:
+    assert judged(claim(new, days=7), claim(old), LEXICON) is Verdict.NO

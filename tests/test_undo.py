@@ -634,3 +634,16 @@ def test_an_id_of_several_promotions_takes_back_none_and_names_them(house: House
     took_back(house, second.name, "2026-03-06T10:00")
     assert "CR2450" in house.read("MEMORY.md")
     assert "Kestrel" not in house.read("MEMORY.md")
+
+
+def test_the_id_of_what_was_taken_back_means_what_stands_of_it(house: House) -> None:
+    house.write("memory/2026-03-02.md", "- Garage panel takes a CR2450 cell\n- Boat in the garage is called Kestrel\n")
+    for day in ("03", "04", "05"):
+        asked(house, f"2026-03-{day}", f"panel CR2450 garage boat Kestrel {day}")
+    house.night("2026-03-06T03:00")
+    took_back(house, None, "2026-03-06T09:00")
+    asked(house, "2026-03-07", "panel CR2450 cell", "CR2450 panel takes", "which cell CR2450")
+    (promotion,) = house.night("2026-03-08T03:00").promoted
+    assert promotion.positions == (1,)
+    took_back(house, promotion.fragment, "2026-03-08T09:00")
+    assert "CR2450" not in house.read("MEMORY.md")

@@ -215,7 +215,7 @@ def _of_promotions(home: Home, what: str) -> _Plan:
         meant = [one.promotion for one in origins(home, what)]
     else:
         begun = [p for p in home.promotions.all() if len(what) >= 4 and p.name.startswith(what)]
-        meant = [p for p in begun if p.name == what] or begun
+        meant = [p for p in begun if p.name == what and p.state is State.IN_FORCE] or begun
     found, unmarked = tuple(p for p in meant if p.state is State.IN_FORCE), yours(home, meant)
     if not found and unmarked:
         raise NotMarkedError(unmarked[-1], _hidden(home, unmarked[-1].text))

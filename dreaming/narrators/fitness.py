@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from dreaming.promotion.draft import composed
+from memory.chunking import composed
 from memory.markdown import joined
 from memory.model import Fragment, Style
 from memory.quality import unfit

@@ -13,8 +13,8 @@ from dreaming.observing.observe import with_vectors
 from dreaming.observing.remembering import pieces, remembered, whole
 from dreaming.observing.resumed import Relatives, Seen, Told
 from dreaming.progress import steps
-from dreaming.promotion.draft import composed
 from memory import elsewhere
+from memory.chunking import composed
 from memory.model import ORIGIN_SCORES, Chunk, FragmentId, Kind, Sighting, Statement
 from memory.redaction import Redaction
 from memory.sources import SourceFile

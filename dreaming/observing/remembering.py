@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
 
-from dreaming.promotion.draft import composed
-from memory.chunking import chunks
+from memory.chunking import chunks, composed
 from memory.concepts import Lexicon, tags
 from memory.hiding import hidden, legible, placeholder
 from memory.language import language

@@ -11,10 +11,10 @@ from dreaming.promotion.draft import Draft, draft, together
 from dreaming.promotion.known import Claims, Kept, Known, claimed, claims
 from dreaming.scoring import Components, normalised, score
 from memory.concepts import Lexicon
-from memory.corrections import Verdict, judged, may_correct
+from memory.corrections import Verdict, agree, judged, may_correct
 from memory.events import ended
 from memory.model import Basis, Candidate, Style
-from memory.writable import headed
+from memory.writable import headed, writable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,12 +47,14 @@ class DeepPlan:
         return tuple(one for one in self.examined if not one.failed)
 
 
-def deep(night: Night) -> DeepPlan:
-    """Examine every candidate of the night, in the order they would be promoted."""
+def deep(night: Night, before: DeepPlan | None = None) -> DeepPlan:
+    """Examine every candidate of the night, in the order they would be promoted; the others of a plan stay as there."""
     others = Others.of(night)
-    found = sorted((examined(c, night, others) for c in night.candidates), key=_rank)
+    known = {} if before is None else {one.candidate.id: one for one in before.examined}
+    anew = {candidate.id: examined(candidate, night, others) for candidate in night.candidates}
+    found = sorted((known | anew).values(), key=_rank)
     peers = claims((peer for one in found if not one.failed for peer in _said(one, night).parts), night.lexicon)
-    return DeepPlan(examined=tuple(one if one.failed else _beside(one, peers, night) for one in found))
+    return DeepPlan(examined=tuple(one if one.failed else _judged(one, peers, night) for one in found))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,25 +71,23 @@ class Others:
         return cls(lines=lines, newer=claims(night.newer, night.lexicon))
 
     def over(self, own: Kept, lexicon: Lexicon) -> tuple[Kept, ...]:
-        """Return what is newer and takes the place of a statement, or may."""
+        """Return what is newer and takes the place of a statement, or may, but for what was taken back since."""
         near = (*self.lines.near(own.claim), *self.newer.near(own.claim))
-        return tuple(one for one in near if _replaces(one, own, lexicon, unsure=True))
+        back = [one for one in near if agree(one.claim, own.claim, lexicon)]
+        return tuple(
+            one
+            for one in near
+            if _replaces(one, own, lexicon, unsure=True) and not any(_replaces(two, one, lexicon) for two in back)
+        )
 
     def under(self, own: Kept, lexicon: Lexicon) -> tuple[Kept, ...]:
         """Return the lines whose place a statement takes."""
         return tuple(one for one in self.lines.near(own.claim) if not one.is_part and _replaces(own, one, lexicon))
 
 
-def latest(newer: Iterable[Kept], night: Night) -> tuple[Kept, ...]:
-    """Return corrections without those that another one of them corrects."""
-    every = tuple(newer)
-    return tuple(one for one in every if not any(_replaces(two, one, night.lexicon) for two in every if two != one))
-
-
-def stale(one: Examined, night: Night, others: Others) -> tuple[int, ...]:
-    """Return the drafted statements that a newer one corrects or that are over, unless that is all of them."""
-    candidate = one.candidate
-    places = draft(candidate).positions
+def stale(candidate: Candidate, night: Night, others: Others) -> tuple[int, ...]:
+    """Return the statements that a newer one corrects or that are over, unless that is all that may be written."""
+    places = [n for n in writable(candidate.fragment) if candidate.promoted[n] is None]
     old = tuple(n for n in places if _is_over(candidate, n, night) or _is_outdated(candidate, n, night, others))
     return old if len(old) < len(places) else ()
 
@@ -156,7 +156,7 @@ def _claimed(candidate: Candidate, positions: Sequence[int], night: Night) -> Ke
     return claimed(candidate, positions, day=night.date, place=("", 0))
 
 
-def _beside(one: Examined, peers: Claims, night: Night) -> Examined:
+def _judged(one: Examined, peers: Claims, night: Night) -> Examined:
     """Return a candidate that passed every gate, judged beside the others: one that a newer one corrects is refused."""
     own = _said(one, night).parts
     near = ((peer, part) for part in own for peer in peers.near(part.claim))

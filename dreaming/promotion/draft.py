@@ -42,11 +42,6 @@ def draft(candidate: Candidate) -> Draft:
     return Draft(positions=chosen, text=headed(fragment.heading, body))
 
 
-def composed(statements: Sequence[str], style: Style) -> str:
-    """Return statements as one text, the way a chunk of that style joins its lines."""
-    return joined(statements) if style is Style.PARAGRAPH else "; ".join(statements)
-
-
 def together(statements: Sequence[str], style: Style) -> str:
     """Return statements as they are written in one line: a semicolon stands only behind what ends no sentence."""
     text = statements[0]

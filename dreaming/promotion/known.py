@@ -1,4 +1,4 @@
-"""What `MEMORY.md` says already: its lines and their sentences, which a new line must not repeat."""
+"""What is said already: lines of `MEMORY.md` that a new one must not repeat, and claims that it must not contradict."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,7 +7,7 @@ from datetime import date
 from itertools import pairwise
 from math import ceil
 
-from dreaming.promotion.draft import composed
+from memory.chunking import composed
 from memory.concepts import Lexicon
 from memory.corrections import Claim
 from memory.model import Candidate, FragmentId
@@ -41,7 +41,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """A promotion that stands in `MEMORY.md`, by its id, and what it claims since the newest day that says so.
+    """A promotion that stands in `MEMORY.md`, by its id, or a statement of a note, by 0; and what it claims since when.
 
     `place` is the path and line of that day: of two statements of one day the later one is newer. `statements` are
     those of a line that has several, `is_part` tells one of them. `is_short` tells that it has few telling words.

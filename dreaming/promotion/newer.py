@@ -1,11 +1,11 @@
 """What deep decides beside what newer notes say: a correction that nobody asked for yet holds back what it corrects."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
 from dreaming.home import Home
-from dreaming.phases.deep import DeepPlan, Examined, Others, deep, latest, stale
+from dreaming.phases.deep import DeepPlan, Examined, Others, deep, stale
 from dreaming.phases.night import Night
 from dreaming.promotion.known import Kept, claimed
 from dreaming.promotion.ledger import unwanted
@@ -13,8 +13,10 @@ from memory.corrections import may_correct
 from memory.model import Candidate, FragmentId
 from memory.search import Scope, search
 
-NEAR = 20
-"""Notes looked at for each candidate that would be promoted: a correction shares most of its words."""
+PROPOSED, NEAR = 150, 20
+"""Notes found for each candidate that would be promoted, and how many of them that correct something are looked at."""
+FIRST = 100
+"""Candidates that are looked after, the best first: a night promotes far fewer."""
 OF_TIME = {"current", "not_over"}
 """Gates that one statement of several may fail alone."""
 
@@ -26,15 +28,14 @@ def decided(home: Home, night: Night, *, tonight: date | None = None) -> DeepPla
     itself: the votes for those carry no other. What was promoted `tonight` counts as not yet promoted.
     """
     plan = deep(night)
-    near = [one for one in plan.examined if {gate.name for gate in one.failed} <= OF_TIME]
-    if not near:
-        return plan
-    night = replace(night, newer=latest(_corrections(home, near, night), night))
+    near = [one for one in plan.examined if {gate.name for gate in one.failed} <= OF_TIME][:FIRST]
+    candidates = tuple(one.candidate for one in near)
+    night = replace(night, newer=tuple(_corrections(home, near, night)), candidates=candidates)
     others = Others.of(night)
-    left_out = {one.candidate.id: old for one in near if (old := stale(one, night, others))}
+    left_out = {one.id: old for one in candidates if (old := stale(one, night, others))}
     if not (night.newer or left_out):
         return plan
-    return deep(replace(night, candidates=_left(home, night, left_out, tonight=tonight)))
+    return deep(replace(night, candidates=_left(home, night, left_out, tonight=tonight)), plan)
 
 
 def _left(
@@ -49,7 +50,7 @@ def _left(
 def _corrections(home: Home, near: Iterable[Examined], night: Night) -> Iterator[Kept]:
     """Yield the statements of newer notes that announce a correction, but for those the user does not want."""
     barred = unwanted(home, night.date)
-    ids = tuple(dict.fromkeys(found for one in near for found in _beside(home, one, night)))
+    ids = tuple(dict.fromkeys(found for one in near for found in _correcting(home, one, night)))
     for candidate in home.store.candidates(ids, until=night.date):
         fragment = candidate.fragment
         for n, key in enumerate(fragment.statement_ids):
@@ -57,9 +58,12 @@ def _corrections(home: Home, near: Iterable[Examined], night: Night) -> Iterator
                 yield claimed(candidate, [n], day=night.date, place=("", 0))
 
 
-def _beside(home: Home, one: Examined, night: Night) -> Iterator[FragmentId]:
+def _correcting(home: Home, one: Examined, night: Night) -> Sequence[FragmentId]:
+    """Return notes with words of a candidate that are no older, and that correct something."""
     place = one.candidate.place
-    if place is not None:
-        scope = Scope(since=place.day, until=night.date)
-        found = search(home.store, one.exam.draft.text, home.lexicon, limit=NEAR, scope=scope)
-        yield from (hit.id for hit in found)
+    if place is None:
+        return ()
+    scope = Scope(since=place.day, until=night.date)
+    found = search(home.store, one.exam.draft.text, home.lexicon, limit=PROPOSED, scope=scope)
+    said = home.store.statements([hit.id for hit in found])
+    return [hit.id for hit in found if any(may_correct(text) for _, text in said.get(hit.id, ()))][:NEAR]
