@@ -19,6 +19,8 @@ NEAREST = {"pt": "es", "fr": "en"}
 FREE_ORDER = ("de", "es")
 """Languages in which a past clause sets its verb in front of its subject."""
 CACHED_TEXTS = 8192
+CACHED_PAIRS = 32768
+"""A night asks the same of a pair up to three times: alone, beside the other candidates, and once more."""
 CORRECTING = frozenset({"head", "now", "change", "denied", "ended"})
 """Kinds of cue without one of which nothing replaces anything."""
 SHARE_TAKEN_UP = 0.75
@@ -71,6 +73,7 @@ def may_correct(text: str) -> bool:
     return any(pattern.search(plain) for code in SPOKEN for kind, pattern in cue_patterns(code) if kind in CORRECTING)
 
 
+@lru_cache(maxsize=CACHED_PAIRS)
 def judged(new: Claim, old: Claim, lexicon: Lexicon) -> Verdict:
     """Return what the newer statement does to the older one: when their subjects may differ, nothing.
 

@@ -73,12 +73,9 @@ class Others:
     def over(self, own: Kept, lexicon: Lexicon) -> tuple[Kept, ...]:
         """Return what is newer and takes the place of a statement, or may, but for what was taken back since."""
         near = (*self.lines.near(own.claim), *self.newer.near(own.claim))
-        back = [one for one in near if agree(one.claim, own.claim, lexicon)]
-        return tuple(
-            one
-            for one in near
-            if _replaces(one, own, lexicon, unsure=True) and not any(_replaces(two, one, lexicon) for two in back)
-        )
+        over = [one for one in near if _replaces(one, own, lexicon, unsure=True)]
+        back = [one for one in near if agree(one.claim, own.claim, lexicon)] if over else ()
+        return tuple(one for one in over if not any(_replaces(two, one, lexicon) for two in back))
 
     def under(self, own: Kept, lexicon: Lexicon) -> tuple[Kept, ...]:
         """Return the lines whose place a statement takes."""

@@ -15,8 +15,8 @@ from memory.search import Scope, search
 
 PROPOSED, NEAR = 150, 20
 """Notes found for each candidate that would be promoted, and how many of them that correct something are looked at."""
-FIRST = 100
-"""Candidates that are looked after, the best first: a night promotes far fewer."""
+LIMITS = 5
+"""Of the candidates that are looked after, the best first, so many times as many as a night may promote."""
 OF_TIME = {"current", "not_over"}
 """Gates that one statement of several may fail alone."""
 
@@ -28,7 +28,9 @@ def decided(home: Home, night: Night, *, tonight: date | None = None) -> DeepPla
     itself: the votes for those carry no other. What was promoted `tonight` counts as not yet promoted.
     """
     plan = deep(night)
-    near = [one for one in plan.examined if {gate.name for gate in one.failed} <= OF_TIME][:FIRST]
+    near = [one for one in plan.examined if {gate.name for gate in one.failed} <= OF_TIME][
+        : LIMITS * night.config.deep.limit
+    ]
     candidates = tuple(one.candidate for one in near)
     night = replace(night, newer=tuple(_corrections(home, near, night)), candidates=candidates)
     others = Others.of(night)
