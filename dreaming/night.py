@@ -1,7 +1,7 @@
 """One night of one workspace: lock, recover, observe, run the phases, write, tell, report."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
@@ -120,9 +120,9 @@ def _finish(run: Run) -> None:
     run.home.forget_unrecorded(now=run.now)
 
 
-def _report(run: Run, observed: Observation, heard: Hearing, removed: Iterable[Effect]) -> NightReport:
+def _report(run: Run, observed: Observation, heard: Hearing, removed: Sequence[Effect]) -> NightReport:
     told = standing(run.home, run.night)
-    made, by_id = ledger.made(run.home, run.night), run.home.promotions.by_id()
+    made, by_id = ledger.made(run.home, run.night), run.home.promotions.by_id() if removed else {}
     return NightReport(
         night=run.night,
         observed=observed,

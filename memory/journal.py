@@ -226,20 +226,20 @@ class Journal:
 
     def asked(self, candidates: Sequence[Candidate], *, until: date) -> Mapping[FragmentId, tuple[AskedOn, ...]]:
         """Return the days on which candidates were asked for, oldest first; their sums are those of the evidence."""
-        fragments = {one.id: one.fragment for one in candidates}
+        voted_for = {one.id: one.fragment for one in candidates if any(one.votes)}
         counted, _, _ = sql("evidence").rpartition("\nSELECT\n")  # the rows that the evidence adds up
         rows = self.connection.execute(
             f"{counted} SELECT wanted.id, counted.day, sum(counted.kind = 'recall'), sum(counted.kind = 'grounded')"
             " FROM wanted JOIN counted ON counted.key = wanted.key WHERE counted.kind <> 'sighting'"
             " GROUP BY wanted.key, counted.day ORDER BY counted.day",
             {
-                "ids": json.dumps(list(fragments)),
+                "ids": json.dumps(list(voted_for)),
                 "until": until.isoformat(),
                 "tonight": None,
-                "withheld": withheld(fragments, {one.id: one.withheld for one in candidates}),
+                "withheld": withheld(voted_for, {one.id: one.withheld for one in candidates}),
             },
         ).fetchall()
-        found: dict[FragmentId, tuple[AskedOn, ...]] = dict.fromkeys(fragments, ())
+        found: dict[FragmentId, tuple[AskedOn, ...]] = {one.id: () for one in candidates}
         for fragment, day, recalls, grounded in rows:
             asked = AskedOn(day=date.fromisoformat(day), recalls=int(recalls), grounded=int(grounded))
             found[fragment] = (*found[fragment], asked)

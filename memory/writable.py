@@ -21,7 +21,7 @@ _QUANTITY = re.compile(
     r"(?:\s?%|(?:\s|(?![A-Z]))(?![年月日号號时時点點년월일시])[^\W\d_])"
 )
 """What a line may begin with that says how much, but not of what for: no date, time, version or name such as "3D"."""
-_CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]")
+CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]")
 
 
 @lru_cache(maxsize=CACHED_FRAGMENTS)
@@ -56,7 +56,7 @@ def _counts_for(heading: str, body: str) -> bool:
 
 def reads_alone(text: str) -> bool:
     """Tell whether a line means something without its heading: long enough, and not beginning with "it" or "this"."""
-    cjk, latin = len(_CJK.findall(text)), len(re.findall(r"[^\W\d_]{2,}", _CJK.sub(" ", text)))
+    cjk, latin = len(CJK.findall(text)), len(re.findall(r"[^\W\d_]{2,}", CJK.sub(" ", text)))
     long_enough = cjk + 2 * latin >= ALONE_CHARACTERS_CJK if cjk else latin >= ALONE_WORDS
     first = next(iter(words(text)), "")
     return long_enough and first not in vocabulary("dangling", SHARED) and not text.rstrip().endswith((":", "："))

@@ -16,6 +16,7 @@ from dreaming.explain import (
     NightExplained,
     Origin,
     Part,
+    counted,
     examined,
     is_memory,
     meant,
@@ -233,7 +234,7 @@ def _passed(gate: GateResult) -> str:
 def _asked(life: Life) -> Iterator[str]:
     for one in life.asked:
         grounded = f", {one.grounded} times “remember this”" if one.grounded else ""
-        yield f"    {one.day.isoformat()}  {one.recalls} {'question' if one.recalls == 1 else 'questions'}{grounded}"
+        yield f"    {one.day.isoformat()}  {counted(one.recalls, 'question')}{grounded}"
 
 
 def _marks(life: Life) -> Iterator[str]:
@@ -285,11 +286,8 @@ def _basis(one: Origin, *, briefly: bool) -> Iterator[str]:
 
 def _asked_for(evidence: Evidence) -> str:
     told = f", and told to be remembered {_times(evidence.grounded)}" if evidence.grounded else ""
-    questions, days = evidence.unique_queries, len(evidence.days)
-    return (
-        f"asked for {_times(evidence.recalls)}{told}, by {questions} different"
-        f" {'question' if questions == 1 else 'questions'}, on {days} {'day' if days == 1 else 'days'}"
-    )
+    questions, days = counted(evidence.unique_queries, "different question"), counted(len(evidence.days), "day")
+    return f"asked for {_times(evidence.recalls)}{told}, by {questions}, on {days}"
 
 
 def _times(count: int) -> str:

@@ -7,14 +7,14 @@ from datetime import date
 from dreaming.config import Config
 from dreaming.gates import Exam, GateResult, Thresholds, results
 from dreaming.phases.night import Night
-from dreaming.promotion.draft import Draft, draft, together
+from dreaming.promotion.draft import Draft, draft, drafted
 from dreaming.promotion.known import Claims, Kept, Known, claimed, claims
 from dreaming.scoring import Components, normalised, score
 from memory.concepts import Lexicon
 from memory.corrections import Verdict, agree, judged, may_correct
 from memory.events import ended
 from memory.model import Basis, Candidate, Style
-from memory.writable import headed, writable
+from memory.writable import writable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,11 +129,7 @@ def _without_past(planned: Draft, candidate: Candidate, night: Night) -> Draft:
     """Return a draft without the lines of a list whose event is over, unless that is all of it."""
     past = [n for n in planned.positions if _is_over(candidate, n, night)]
     left = tuple(n for n in planned.positions if n not in past) or tuple(past[:1])
-    if left == planned.positions:
-        return planned
-    fragment = candidate.fragment
-    body = together([fragment.statements[n] for n in left], fragment.style)
-    return Draft(positions=left, text=headed(fragment.heading, body))
+    return planned if left == planned.positions else drafted(candidate.fragment, left)
 
 
 def _is_over(candidate: Candidate, position: int, night: Night) -> bool:

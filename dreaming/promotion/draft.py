@@ -8,9 +8,9 @@ from importlib.resources import files
 
 from memory.concepts import Lexicon, informative, words
 from memory.markdown import joined
-from memory.model import Candidate, Style
+from memory.model import Candidate, Fragment, Style
 from memory.sentences import ends_sentence
-from memory.writable import headed, writable
+from memory.writable import CJK, headed, writable
 
 CHARACTERS_PER_TOKEN = 3.2
 TOKENS_PER_CJK_CHARACTER = 0.75
@@ -18,7 +18,6 @@ TOKENS_PER_THAI_CHARACTER = 0.42
 """Measured against a real vocabulary; four characters a token is 66 % off for Chinese."""
 SHARED_WORDS = 2
 """A neighbouring sentence that shares this many telling words with a statement is about the same thing."""
-_CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]")
 _THAI = re.compile(r"[\u0e00-\u0e7f]")
 _SENTENCE_END = re.compile(r"(?<=[。！？；!?])|(?<=[.;])(?=\s)")
 
@@ -38,8 +37,13 @@ def draft(candidate: Candidate) -> Draft:
     places = voted(candidate.votes, candidate.promoted, among=among)
     first = {fragment.statements[n]: n for n in reversed(places)}
     chosen = tuple(n for n in places if first[fragment.statements[n]] == n)
-    body = together([fragment.statements[n] for n in chosen], fragment.style)
-    return Draft(positions=chosen, text=headed(fragment.heading, body))
+    return drafted(fragment, chosen)
+
+
+def drafted(fragment: Fragment, positions: Sequence[int]) -> Draft:
+    """Return what statements of a fragment would be written as."""
+    body = together([fragment.statements[n] for n in positions], fragment.style)
+    return Draft(positions=tuple(positions), text=headed(fragment.heading, body))
 
 
 def together(statements: Sequence[str], style: Style) -> str:
@@ -51,14 +55,11 @@ def together(statements: Sequence[str], style: Style) -> str:
     return text
 
 
-def voted(
-    votes: Sequence[int], promoted: Sequence[object | None], *, among: Sequence[int] | None = None
-) -> tuple[int, ...]:
+def voted(votes: Sequence[int], promoted: Sequence[object | None], *, among: Sequence[int]) -> tuple[int, ...]:
     """Return the statements that gathered most of the votes, of those not promoted; all when none stands out.
 
     When all were promoted the same is asked of all, so that what was written can be shown again.
     """
-    among = range(len(votes)) if among is None else among
     free = [n for n in among if promoted[n] is None] or list(among)
     best = max((votes[n] for n in free), default=0)
     return tuple(n for n in free if votes[n] * 2 > best or best == 0)
@@ -103,7 +104,7 @@ def _cut_hard(text: str, max_tokens: int) -> str:
 
 def tokens(text: str) -> float:
     """Return an estimate of how many tokens a model reads in the text, in any script."""
-    cjk, thai = len(_CJK.findall(text)), len(_THAI.findall(text))
+    cjk, thai = len(CJK.findall(text)), len(_THAI.findall(text))
     other = len(text) - cjk - thai
     return cjk * TOKENS_PER_CJK_CHARACTER + thai * TOKENS_PER_THAI_CHARACTER + other / CHARACTERS_PER_TOKEN
 

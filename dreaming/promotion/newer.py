@@ -31,6 +31,8 @@ def decided(home: Home, night: Night, *, tonight: date | None = None) -> DeepPla
     near = [one for one in plan.examined if {gate.name for gate in one.failed} <= OF_TIME][
         : LIMITS * night.config.deep.limit
     ]
+    if not near:
+        return plan
     candidates = tuple(one.candidate for one in near)
     night = replace(night, newer=tuple(_corrections(home, near, night)), candidates=candidates)
     others = Others.of(night)
